@@ -1,0 +1,77 @@
+"""Structured configs: what a protocol, an algorithm, an execution and a study consist of.
+
+These dataclasses are plain data. They know types and ranges; Hydra composes them
+(see :mod:`mloml.compose`), and everything downstream receives them validated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mloml.datasets.catalogue import DatasetConfig, DataSettings
+
+
+@dataclass(frozen=True)
+class PcaConfig:
+    """PCA of wide data sets, before the rows are divided by their norm.
+
+    ``fit="all"`` is the paper's reading (all rows, both halves); ``"train"`` fits on the training half only.
+    """
+
+    fit: str = "all"
+    threshold: int = 200
+    components: int = 100
+    centred: bool = False
+
+
+@dataclass(frozen=True)
+class ProtocolConfig:
+    """How a method is judged: splits, scans, model selection and the classifier."""
+
+    name: str = "paper"
+    splits: int = 30
+    scans: int = 20
+    folds: int = 5
+    neighbours: int = 5
+    seed: int = 0
+    bp_rate: float | None = 1e-4
+    pca: PcaConfig = field(default_factory=PcaConfig)
+
+
+@dataclass(frozen=True)
+class ExecutionConfig:
+    """Where and how cells run. Nothing here changes a result."""
+
+    backend: str = "local"
+    n_jobs: int = -1
+    results: str = "results"
+    fail_fast: bool = False
+    time_limit: float | None = None
+    refresh: float = 5.0
+    address: str | None = None
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A learner with its parameters; ``None`` marks those chosen from ``grid`` by cross-validation."""
+
+    name: str
+    title: str
+    learner: str
+    params: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, list[Any]] = field(default_factory=dict)
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything a run consists of: each dataset under each algorithm, by one protocol."""
+
+    name: str
+    datasets: list[DatasetConfig]
+    algorithms: list[Algorithm]
+    protocol: ProtocolConfig = field(default_factory=ProtocolConfig)
+    execution: ExecutionConfig = field(default_factory=ExecutionConfig)
+    data: DataSettings = field(default_factory=DataSettings)
+    record: tuple[str, ...] = ()

@@ -1,0 +1,38 @@
+"""Errors written for the person at the keyboard: one line, no traceback needed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MlomlError(Exception):
+    """Something the user can mend; the message is a single line that says how."""
+
+
+class ConfigError(MlomlError):
+    """A config value is missing, misspelt or out of range."""
+
+
+class DatasetUnavailableError(MlomlError):
+    """A dataset is neither here nor can it be fetched; the message says how to provide it."""
+
+
+class DataFormatError(MlomlError):
+    """A data file was found but cannot be used as it is."""
+
+
+class StoreError(MlomlError):
+    """The results folder cannot be read or written."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known word, or an empty string.
+
+    >>> suggestion("algoritm", ["dataset", "algorithm"])
+    "; did you mean 'algorithm'?"
+    >>> suggestion("zzz", ["dataset", "algorithm"])
+    ''
+    """
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
