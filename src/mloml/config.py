@@ -10,6 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
+from mloml.errors import ConfigError
+
+
+def _require(holds: bool, key: str, value: object, allowed: str) -> None:
+    """Refuse a value with one line that names the key, the value and what is allowed."""
+    if not holds:
+        raise ConfigError(f"{key}={value}: must be {allowed}")
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,13 @@ class PcaConfig:
     components: int = 100
     centred: bool = False
 
+    def __post_init__(self) -> None:
+        _require(self.fit in ("all", "train"), "protocol.pca.fit", self.fit, "'all' or 'train'")
+        _require(self.threshold >= 1, "protocol.pca.threshold", self.threshold, "a whole number, at least 1")
+        _require(
+            self.components >= 1, "protocol.pca.components", self.components, "a whole number, at least 1"
+        )
+
 
 @dataclass(frozen=True)
 class ProtocolConfig:
@@ -37,6 +51,13 @@ class ProtocolConfig:
     seed: int = 0
     bp_rate: float | None = 1e-4
     pca: PcaConfig = field(default_factory=PcaConfig)
+
+    def __post_init__(self) -> None:
+        for key, least in (("splits", 1), ("scans", 1), ("folds", 2), ("neighbours", 1), ("seed", 0)):
+            value = getattr(self, key)
+            _require(value >= least, f"protocol.{key}", value, f"a whole number, at least {least}")
+        rate = self.bp_rate
+        _require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,147 @@
+"""`mloml`: run one (dataset, algorithm) or a sweep; look at the data; look at the results."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mloml.errors import ConfigError, MlomlError, suggestion
+from mloml.paths import conf_dir
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+# Heavy imports stay inside functions: `mloml --help` answers at once.
+
+COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.provenance"}
+
+HELP = """\
+mloml: online metric learning, and a reproduction of the MLOML paper.
+
+Run one algorithm on one dataset, over all splits:
+  mloml dataset=wine algorithm=mloml_r
+  mloml dataset=iris algorithm=kissme protocol.splits=5
+  mloml dataset=csv dataset.path=mine.csv dataset.label=class
+Sweep over any keys; it ends in one table:
+  mloml -m dataset=iris,wine algorithm=mloml_r,mloml_t algorithm.n_layers=1,3,5
+Look at the data and at the results:
+  mloml data list | fetch [NAME ...] | show NAME
+  mloml status [FOLDER ...]
+The paper's tables and figures: `make help`.
+
+Config groups (choose with GROUP=NAME, change a value with GROUP.KEY=VALUE):
+{groups}
+Flags: -m sweep; --cfg job shows the composed config without running it; -h this text.
+"""
+
+GROUP_WORDS = {
+    "dataset": "what to learn from",
+    "algorithm": "which metric learner; null parameters are chosen by cross-validation over algorithm.grid",
+    "protocol": "how it is judged: splits, scans, folds, preprocessing",
+    "execution": "where cells run, how many at once, what happens on failure; never changes a result",
+    "data": "where data may come from: your folder (data.dir), the cache, the network",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point of the console script; ends the program with an exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        sys.exit(_dispatch(arguments))
+    except MlomlError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def help_text() -> str:
+    """Return the help page: the groups in words, with the names they know."""
+    lines = []
+    for group, words in GROUP_WORDS.items():
+        names = ", ".join(sorted(path.stem for path in Path(conf_dir(), group).glob("*.yaml")))
+        lines.append(f"  {group}: {words}\n      {names}\n")
+    return HELP.format(groups="".join(lines))
+
+
+def sweep_name(overrides: Sequence[str]) -> str:
+    """Name a sweep after its overrides, so that the same sweep meets its folder again.
+
+    >>> sweep_name(["dataset=iris,wine", "algorithm=moml"])
+    'dataset-iris_wine-algorithm-moml-6d3ecac2'
+    """
+    words = "-".join(overrides)
+    slug = re.sub(r"[^A-Za-z0-9.-]+", "_", words.replace("=", "-"))[:60].strip("_-.")
+    return f"{slug}-{sha256(words.encode()).hexdigest()[:8]}"
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        return int(import_module(COMMANDS[arguments[0]]).main(arguments[1:]))
+    if {"-h", "--help"} & set(arguments):
+        print(help_text(), end="")
+        return 0
+    words = [word for word in arguments if not word.startswith("-")]
+    for word in words:
+        if re.fullmatch(r"[a-z]+", word):
+            known = ", ".join(COMMANDS)
+            raise ConfigError(
+                f"{word}: neither key=value nor a command ({known}){suggestion(word, COMMANDS)}"
+            )
+    flags = [word for word in arguments if word.startswith("-")]
+    if set(flags) <= {"-m", "--multirun"}:
+        _check(words)
+    return _hydra(words, flags)
+
+
+def _check(overrides: list[str]) -> None:
+    """Build every study of the run once, so that a slip costs no computation."""
+    from mloml.compose import compose_config, study_from_config
+    from mloml.overrides import single_jobs
+
+    for job in single_jobs(overrides):
+        study_from_config(compose_config("config", job), "run")
+
+
+def _hydra(overrides: list[str], flags: list[str]) -> int:
+    """Hand over to Hydra; the exit code is 1 when any cell failed or a dataset was missing."""
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+
+    outcomes: list[int] = []
+
+    def job(config: DictConfig) -> None:
+        outcomes.append(run_job(config))
+
+    named = any(word.startswith("hydra.sweep.dir=") for word in overrides)
+    if {"-m", "--multirun"} & set(flags) and not named:
+        flags.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(overrides)}")
+    GlobalHydra.instance().clear()
+    sys.argv = [sys.argv[0], *flags, *overrides]
+    hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
+    return max(outcomes, default=0)
+
+
+def run_job(config: DictConfig) -> int:
+    """Run one Hydra job, one (dataset, algorithm) over all its splits; return its exit code."""
+    from hydra.core.hydra_config import HydraConfig
+
+    from mloml.compose import study_from_config
+    from mloml.study import run_study
+    from mloml.sweep import note_overrides
+
+    folder = Path(HydraConfig.get().runtime.output_dir)
+    note_overrides(folder, list(HydraConfig.get().overrides.task))
+    try:
+        result = run_study(study_from_config(config, "runs"), folder=folder)
+    except MlomlError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 1 if len(result.failures) or result.missing else 0
+
+
+if __name__ == "__main__":
+    main()

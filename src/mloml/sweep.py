@@ -1,0 +1,82 @@
+"""One table for a whole sweep, from the cells its jobs left behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig
+
+NOTE = "overrides.json"
+
+
+class SweepTable(Callback):
+    """Hydra callback: when a multirun ends, write ``sweep.csv`` and ``sweep.md`` over all of its jobs."""
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """Collect the jobs' cells and tell where the table is."""
+        folder = Path(config.hydra.sweep.dir)
+        table = sweep_table(folder)
+        table.to_csv(folder / "sweep.csv", index=False)
+        (folder / "sweep.md").write_text(to_markdown(table), encoding="utf-8")
+        _show(table, folder)
+
+
+def note_overrides(folder: Path, overrides: Sequence[str]) -> None:
+    """Leave a job's overrides beside its results: they are its row in the sweep's table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / NOTE).write_text(json.dumps(list(overrides)), encoding="utf-8")
+
+
+def sweep_table(folder: Path) -> pd.DataFrame:
+    """Return one row per job: its overrides, mean and standard deviation of the error, splits, seconds."""
+    rows = []
+    for note in sorted(folder.glob(f"*/{NOTE}"), key=lambda path: int(path.parent.name)):
+        pairs = [word.split("=", 1) for word in json.loads(note.read_text(encoding="utf-8"))]
+        rows.append(dict(pairs) | _job_summary(note.parent / "cells.csv"))
+    return pd.DataFrame(rows)
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """Return the table as GitHub-style Markdown."""
+    lines = [[str(name) for name in table.columns], ["---"] * len(table.columns)]
+    lines += [
+        ["" if pd.isna(value) else str(value) for value in row] for row in table.itertuples(index=False)
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _job_summary(cells_file: Path) -> dict[str, Any]:
+    """Summarise a job; an error over fewer splits than asked for is left out, not averaged in silence."""
+    if not cells_file.is_file():
+        return {"error": None, "std": None, "splits": 0, "failed": 0, "seconds": 0.0}
+    cells = pd.read_csv(cells_file)
+    done = cells[cells["status"] == "ok"]
+    whole = len(cells) > 0 and len(done) == len(cells)
+    return {
+        "error": round(float(done["error"].mean()), 4) if whole else None,
+        "std": round(float(done["error"].std(ddof=1)), 4) if whole and len(done) > 1 else None,
+        "splits": len(done),
+        "failed": len(cells) - len(done),
+        "seconds": round(float(done["seconds"].sum()), 2),
+    }
+
+
+def _show(table: pd.DataFrame, folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(title="Sweep")
+    for name in table.columns:
+        shown.add_column(
+            str(name), justify="right" if name in ("error", "std", "splits", "seconds") else "left"
+        )
+    for row in table.itertuples(index=False):
+        shown.add_row(*("–" if pd.isna(value) else str(value) for value in row))
+    console = Console()
+    console.print(shown)
+    console.print(f"written: {folder / 'sweep.csv'}, {folder / 'sweep.md'}", soft_wrap=True)
