@@ -1,0 +1,95 @@
+"""Figure 6: the feature space of each metric layer, projected to the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from mloml.reporting.panels import empty_panel
+from mloml.reporting.style import BLUE, GREEN, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
+
+Array = NDArray[np.float64]
+CLASS_LOOKS = [(BLUE, "o"), (VERMILION, "^"), (GREEN, "s"), (PURPLE, "D"), (ORANGE, "v"), (SKY, "P")]
+
+
+def plane(features: Array) -> Array:
+    """Divide rows by their norm and project them onto their first two principal axes.
+
+    The sign of each axis is fixed (its largest loading, the first of equal ones, is positive), so a picture does not flip
+    between machines.
+
+    >>> plane(np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]])).round(2).tolist()
+    [[0.47, 0.0], [-0.94, 0.0], [0.47, 0.0]]
+    """
+    norms = np.linalg.norm(features, axis=1, keepdims=True)
+    rows = features / np.maximum(norms, np.finfo(float).tiny)
+    centred = rows - rows.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    sizes = np.abs(axes)
+    largest = (sizes > sizes.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
+    signs = np.sign(axes[np.arange(len(axes)), largest])
+    points = centred @ (axes * signs[:, None]).T
+    return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
+
+
+def feature_space_figure(
+    points: pd.DataFrame,
+    datasets: Mapping[str, str],
+    columns: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    missing: Mapping[str, str],
+) -> Figure:
+    """Draw one row per dataset and one column per space (the input, then each layer).
+
+    ``points`` has the columns dataset, space, x, y, code, error; ``labels`` names each dataset's classes.
+    """
+    figure = Figure(figsize=(PAGE_WIDTH, 1.75 * len(datasets) + 0.2), layout="constrained")
+    grid = figure.subplots(len(datasets), len(columns), squeeze=False)
+    for row, (name, title) in zip(grid, datasets.items(), strict=True):
+        if name in missing:
+            row[0].set_title(title)
+            empty_panel(row[0], f"not available: {missing[name]}")
+            for axes in row[1:]:
+                axes.set_axis_off()
+            continue
+        for axes, space in zip(row, columns, strict=True):
+            part = points[(points["dataset"] == name) & (points["space"] == space)]
+            _scatter(axes, part, labels[name])
+            axes.set_title(f"{title}, {space}{_error_text(part)}")
+        row[0].legend(
+            loc="best",
+            handletextpad=0.1,
+            borderpad=0.3,
+            labelspacing=0.2,
+            fontsize=6,
+            frameon=True,
+            markerscale=1.5,
+        )
+    figure.supxlabel("first principal axis", fontsize=7.5)
+    figure.supylabel("second principal axis", fontsize=7.5)
+    return figure
+
+
+def _error_text(part: pd.DataFrame) -> str:
+    return f" (error {part['error'].iloc[0]:.3f})" if len(part) else ""
+
+
+def _scatter(axes: Axes, part: pd.DataFrame, labels: Sequence[str]) -> None:
+    size = 5.0 if len(part) < 1000 else 1.5
+    for code, label in enumerate(labels):
+        inside = part[part["code"] == code]
+        colour, marker = CLASS_LOOKS[code % len(CLASS_LOOKS)]
+        axes.scatter(
+            inside["x"], inside["y"], s=size, c=colour, marker=marker, label=label,
+            linewidths=0, alpha=0.7, rasterized=len(part) >= 1000,
+        )  # fmt: skip
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(True)

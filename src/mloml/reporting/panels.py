@@ -1,0 +1,88 @@
+"""A page of small panels, one per dataset, with one legend; a missing dataset keeps its place."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from mloml.reporting.style import GREY, PAGE_WIDTH
+
+BAND_LABEL = "± 1 standard error over splits"
+BAND_ALPHA = 0.2
+
+
+def panel_page(
+    datasets: Mapping[str, str],
+    missing: Mapping[str, str],
+    draw: Callable[[Axes, str], None],
+    labels: tuple[str, str],
+    columns: int = 3,
+    height: float = 1.45,
+) -> Figure:
+    """Draw one panel per dataset.
+
+    Parameters
+    ----------
+    datasets : mapping from config name to printed title, in the order of the panels.
+    missing : mapping from config name to the reason why there is nothing to draw.
+    draw : called with the axes and the name of each dataset that is there.
+    labels : of the horizontal and the vertical axis, shared by all panels.
+    columns, height : panels in a row, and the height of a row in inches.
+    """
+    rows = math.ceil(len(datasets) / columns)
+    figure = Figure(figsize=(PAGE_WIDTH, height * rows + 0.6), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes, name in zip(grid.flat, datasets, strict=False):
+        axes.set_title(datasets[name])
+        if name in missing:
+            empty_panel(axes, f"not available: {missing[name]}")
+        else:
+            draw(axes, name)
+    for axes in list(grid.flat)[len(datasets) :]:
+        axes.set_axis_off()
+    figure.supxlabel(labels[0], fontsize=7.5)
+    figure.supylabel(labels[1], fontsize=7.5)
+    shared_legend(figure, list(grid.flat))
+    return figure
+
+
+def empty_panel(axes: Axes, message: str) -> None:
+    """Say in the middle of a bare panel why it is empty."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.grid(False)
+    text = textwrap.fill(textwrap.shorten(message, 130, placeholder=" …"), 32)
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=6, color="#555555")
+
+
+def shared_legend(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Put every label that occurs in the panels into one legend above them."""
+    entries: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        entries[BAND_LABEL] = Patch(color=GREY, alpha=BAND_ALPHA, linewidth=0)
+        columns = len(entries) if len(entries) <= 5 else math.ceil(len(entries) / 2)
+        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
+
+
+def mean_and_error(frame: pd.DataFrame, by: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the sorted values of ``by``, the mean error at each, and its standard error over splits.
+
+    >>> frame = pd.DataFrame({"layer": [1, 1, 2, 2], "error": [0.1, 0.3, 0.2, 0.2]})
+    >>> [part.round(3).tolist() for part in mean_and_error(frame, "layer")]
+    [[1, 2], [0.2, 0.2], [0.1, 0.0]]
+    """
+    grouped = frame.groupby(by)["error"]
+    mean = grouped.mean()
+    spread = grouped.sem().fillna(0.0)
+    return mean.index.to_numpy(), mean.to_numpy(), spread.to_numpy()
