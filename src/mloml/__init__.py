@@ -1,3 +1,27 @@
-"""Online metric learning for scikit-learn, and a reproduction of the MLOML paper."""
+"""Online metric learning for scikit-learn, and a reproduction of the MLOML paper.
+
+>>> from mloml import OPML
+>>> from sklearn.datasets import load_iris
+>>> OPML(gamma=1e-2, random_state=0).fit(*load_iris(return_X_y=True)).components_.shape
+(4, 4)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mloml import learners
+from mloml.learners import __all__ as __all__
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # only learners: `mloml.kernels` and the like are imported as modules
+    if name not in learners.LEARNERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(learners, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,86 @@
+"""LEGO's LogDet step on the factor ``L`` of the metric, and a whole scan of it."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.compiled import kernel
+from mloml.kernels.passes import differences, dot, product, subtract_rank_one
+
+Array = NDArray[np.float64]
+
+SMALLEST_DISTANCE = 1e-12
+"""A pair nearer than this (squared) has no direction to learn from."""
+
+
+@kernel
+def new_distance(old: float, target: float, eta: float) -> float:
+    """Return the squared distance after the step: the positive root, in its cancellation-free form."""
+    linear = 1.0 - eta * target * old
+    root = sqrt(linear * linear + 4.0 * eta * old * old)
+    if linear > 0.0:
+        return 2.0 * old / (linear + root)
+    return (root - linear) / (2.0 * eta * old)
+
+
+@kernel
+def shrinkage(old: float, target: float, eta: float) -> float:
+    """Return ``k`` of the factor update ``L <- L - k (L z)(M z)'``."""
+    c = eta * (new_distance(old, target, eta) - target)
+    # sqrt(1 - s old) with s = c / (1 + c old), and k without subtracting nearly equal numbers
+    ratio = 1.0 / sqrt(1.0 + c * old)
+    return c / (1.0 + c * old) / (1.0 + ratio)
+
+
+@kernel
+def lego_step(L: Array, z: Array, u: Array, w: Array, target: float, eta: float) -> bool:
+    """Move the squared distance of one pair towards ``target``; ``u = L z`` is given, ``w`` is workspace.
+
+    Returns False, with ``L`` untouched, when the pair coincides under the metric.
+    """
+    old = dot(u, u)
+    if old < SMALLEST_DISTANCE:
+        return False
+    w[:] = 0.0
+    for i in range(L.shape[0]):
+        ui = u[i]
+        for j in range(L.shape[1]):
+            w[j] += ui * L[i, j]
+    subtract_rank_one(L, shrinkage(old, target, eta), u, w)
+    return True
+
+
+@kernel
+def lego_scan(
+    rows: Array,
+    triplets: NDArray[np.intp],
+    L: Array,
+    lower: float,
+    upper: float,
+    gate: bool,
+    eta: float,
+    counters: NDArray[np.int64],
+) -> None:
+    """Run LEGO over the pairs of ``triplets`` in order; ``counters`` gains [updates, skipped pairs].
+
+    Each triplet gives (x, xp), aimed at ``lower``, then (x, xq), aimed at ``upper``. With ``gate`` a pair is
+    moved only when it violates its target.
+    """
+    d = L.shape[0]
+    z, u, w = np.empty(d), np.empty(d), np.empty(d)
+    for k in range(triplets.shape[0]):
+        for side in range(1, 3):
+            differences(rows, triplets[k, 0], triplets[k, side], z)
+            product(L, z, u)
+            target = lower if side == 1 else upper
+            if gate:
+                old = dot(u, u)
+                if (side == 1 and old <= lower) or (side == 2 and old >= upper):
+                    continue
+            if lego_step(L, z, u, w, target, eta):
+                counters[0] += 1
+            else:
+                counters[1] += 1
