@@ -62,7 +62,7 @@ def unit_rows(X: Array) -> Array:
     # Scaling by a power of two is exact and keeps the squares of very large and very small rows in range.
     _, exponents = np.frexp(np.abs(X).max(axis=1, keepdims=True))
     scaled = np.ldexp(X, -exponents)
-    norms = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    norms = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     return scaled / np.where(norms > 0, norms, 1.0)
 
 

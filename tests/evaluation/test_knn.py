@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mloml.evaluation import knn
+from mloml.kernels.knn import squared_distance
+from mloml.preprocessing import unit_rows
+
+
+def slow_neighbours(train, test, k):
+    """All distances by explicit differences, sorted so that equal ones keep the order of their rows."""
+    distances = ((test[:, None, :] - train[None, :, :]) ** 2).sum(axis=-1)
+    return np.argsort(distances, axis=1, kind="stable")[:, :k]
+
+
+def slow_vote(neighbours, labels):
+    """Count by hand; among the labels with most votes take the smallest."""
+    winners = []
+    for row in neighbours:
+        counts = Counter(int(labels[j]) for j in row)
+        most = max(counts.values())
+        winners.append(min(label for label, count in counts.items() if count == most))
+    return np.array(winners)
+
+
+def balance_scale():
+    """All of {1..5}^4, labelled by which side of the scale is heavier: left, balanced, right."""
+    X = np.array(list(product(range(1, 6), repeat=4)), dtype=float)
+    moment = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
+    return X, np.where(moment > 0, 0, np.where(moment < 0, 2, 1))
+
+
+@pytest.mark.parametrize("prepare", [unit_rows, lambda X: X], ids=["unit rows", "raw rows"])
+@pytest.mark.parametrize("seed", range(3))
+def test_balance_with_its_many_exact_ties_is_classified_as_by_the_slow_rule(prepare, seed):
+    X, y = balance_scale()
+    rows = prepare(X)
+    order = np.random.default_rng(seed).permutation(len(X))
+    train, test = np.sort(order[:312]), np.sort(order[312:])
+    expected = slow_neighbours(rows[train], rows[test], 5)
+    np.testing.assert_array_equal(knn.nearest_neighbours(rows[train], rows[test], 5), expected)
+    np.testing.assert_array_equal(
+        knn.predict(rows[train], y[train], rows[test], 5), slow_vote(expected, y[train])
+    )
+
+
+def test_balance_would_come_out_differently_without_the_exact_check():
+    X, _ = balance_scale()
+    rows = unit_rows(X)
+    train, test = rows[::2], rows[1::2]
+    rough = (test**2).sum(1)[:, None] - 2 * test @ train.T + (train**2).sum(1)
+    rough_neighbours = np.argsort(rough, axis=1, kind="stable")[:, :5]
+    assert np.any(rough_neighbours != slow_neighbours(train, test, 5))
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_neighbours_and_votes_equal_the_slow_rule_on_grids_full_of_ties(data):
+    d = data.draw(st.integers(1, 12))
+    values = st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-8, 1 / 3, 1e6])
+    train = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 30)), d), elements=values))
+    test = data.draw(hnp.arrays(float, (data.draw(st.integers(1, 8)), d), elements=values))
+    labels = data.draw(hnp.arrays(np.int64, len(train), elements=st.integers(0, 3)))
+    k = data.draw(st.integers(1, 8))
+    expected = slow_neighbours(train, test, k)
+    np.testing.assert_array_equal(knn.nearest_neighbours(train, test, k), expected)
+    np.testing.assert_array_equal(knn.predict(train, labels, test, k), slow_vote(expected, labels))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e4, 1e8])
+def test_rows_far_from_the_origin_keep_their_exact_neighbours(offset):
+    # Here |a|² - 2ab + |b|² loses all its digits, so nearly every row has to be checked exactly.
+    rng = np.random.default_rng(3)
+    train, test = offset + rng.normal(size=(300, 20)), offset + rng.normal(size=(70, 20))
+    np.testing.assert_array_equal(knn.nearest_neighbours(train, test, 5), slow_neighbours(train, test, 5))
+
+
+def test_many_blocks_of_test_rows_give_the_same_as_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(size=(90, 6)).round(1), rng.normal(size=(200, 6)).round(1)
+    monkeypatch.setattr(knn, "_BLOCK_ENTRIES", 7 * 90)
+    np.testing.assert_array_equal(knn.nearest_neighbours(train, test, 5), slow_neighbours(train, test, 5))
+
+
+@pytest.mark.parametrize("d", [*range(1, 20), 57, 100, 127, 128, 129, 136, 199, 255, 256, 257, 310, 1000])
+def test_distance_has_the_bits_of_numpys_sum_of_squared_differences(d):
+    rng = np.random.default_rng(d)
+    for scale in (1e-3, 1.0, 1e5):
+        a, b = rng.normal(size=d), scale * rng.normal(size=d)
+        assert squared_distance(a, b) == ((a - b) ** 2).sum()
+
+
+def test_vote_ties_go_to_the_smallest_label_not_to_the_nearest():
+    train = np.array([[1.0], [2.0], [3.0], [4.0]])
+    assert knn.predict(train, np.array([1, 1, 0, 0]), np.array([[0.0]]), k=4) == [0]
+
+
+def test_equally_distant_rows_are_taken_in_the_order_of_their_index():
+    train = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    np.testing.assert_array_equal(knn.nearest_neighbours(train, np.array([[0.0]]), k=3), [[0, 1, 2]])
+
+
+def test_fewer_training_rows_than_neighbours_means_all_of_them_vote():
+    train, labels = np.array([[0.0], [1.0], [5.0]]), np.array([1, 1, 0])
+    np.testing.assert_array_equal(knn.nearest_neighbours(train, np.array([[5.0]]), k=5), [[2, 1, 0]])
+    assert knn.predict(train, labels, np.array([[5.0]]), k=5) == [1]
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 9])
+def test_similarity_is_taken_descending_with_ties_by_index(k):
+    rng = np.random.default_rng(k)
+    similarity = rng.integers(-3, 3, size=(50, 7)).astype(float)
+    labels = rng.integers(0, 3, size=7)
+    expected = [sorted(range(7), key=lambda j, row=row: (-row[j], j))[:k] for row in similarity]
+    np.testing.assert_array_equal(knn.most_similar(similarity, k), expected)
+    np.testing.assert_array_equal(
+        knn.predict_by_similarity(similarity, labels, k), slow_vote(expected, labels)
+    )
+
+
+@pytest.mark.parametrize(("n_train", "k", "message"), [(3, 0, "k=0"), (0, 5, "no training rows")])
+def test_impossible_requests_are_refused_in_one_line(n_train, k, message):
+    with pytest.raises(ValueError, match=message):
+        knn.nearest_neighbours(np.zeros((n_train, 2)), np.zeros((1, 2)), k)
