@@ -125,6 +125,8 @@ def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), m
     >>> distance_percentiles(np.array([[0.0], [1.0], [3.0]]), (0, 100))
     array([1., 9.])
     """
+    if len(X) < 2:
+        return np.zeros(len(percentiles))
     if len(X) > max_rows:
         X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
     i, j = np.triu_indices(len(X), k=1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot, product, subtract_rank_one
+from mloml.kernels.passes import differences, dot, product_and_back, subtract_rank_one
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,8 @@ def lego_step(L: Array, z: Array, u: Array, w: Array, target: float, eta: float)
     old = dot(u, u)
     if old < SMALLEST_DISTANCE:
         return False
-    w[:] = 0.0
+    for j in range(L.shape[1]):
+        w[j] = 0.0
     for i in range(L.shape[0]):
         ui = u[i]
         for j in range(L.shape[1]):
@@ -64,7 +65,7 @@ def lego_scan(
     eta: float,
     counters: NDArray[np.int64],
 ) -> None:
-    """Run LEGO over the pairs of ``triplets`` in order; ``counters`` gains [updates, skipped pairs].
+    """Run LEGO over the pairs of ``triplets`` in order; ``counters`` gains [updates].
 
     Each triplet gives (x, xp), aimed at ``lower``, then (x, xq), aimed at ``upper``. With ``gate`` a pair is
     moved only when it violates its target.
@@ -74,13 +75,10 @@ def lego_scan(
     for k in range(triplets.shape[0]):
         for side in range(1, 3):
             differences(rows, triplets[k, 0], triplets[k, side], z)
-            product(L, z, u)
+            product_and_back(L, z, u, w)
+            old = dot(u, u)
             target = lower if side == 1 else upper
-            if gate:
-                old = dot(u, u)
-                if (side == 1 and old <= lower) or (side == 2 and old >= upper):
-                    continue
-            if lego_step(L, z, u, w, target, eta):
+            met = gate and (old <= target if side == 1 else old >= target)
+            if old >= SMALLEST_DISTANCE and not met:
+                subtract_rank_one(L, shrinkage(old, target, eta), u, w)
                 counters[0] += 1
-            else:
-                counters[1] += 1

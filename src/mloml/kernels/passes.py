@@ -66,3 +66,27 @@ def differences(rows: Array, t: int, s: int, z: Array) -> None:
     """Set ``z = rows[t] - rows[s]``."""
     for j in range(z.shape[0]):
         z[j] = rows[t, j] - rows[s, j]
+
+
+@kernel
+def product_and_back(A: Array, z: Array, u: Array, w: Array) -> None:
+    """Set ``u = A z`` and ``w = A' u``, using each row for both while it is at hand."""
+    for j in range(w.shape[0]):
+        w[j] = 0.0
+    for i in range(A.shape[0]):
+        a = 0.0
+        for j in range(A.shape[1]):
+            a += A[i, j] * z[j]
+        u[i] = a
+        for j in range(A.shape[1]):
+            w[j] += a * A[i, j]
+
+
+@kernel
+def symmetrise(M: Array) -> None:
+    """Set ``M = (M + M') / 2``: rounding makes the halves of a symmetric matrix drift apart."""
+    for i in range(M.shape[0]):
+        for j in range(i):
+            mean = 0.5 * (M[i, j] + M[j, i])
+            M[i, j] = mean
+            M[j, i] = mean

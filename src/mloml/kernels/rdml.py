@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot, product
+from mloml.kernels.passes import differences, dot, product, symmetrise
 from mloml.kernels.projection import subtract_and_project
 
 Array = NDArray[np.float64]
@@ -72,3 +72,4 @@ def rdml_scan(
                 push_apart(M, z, lam)
             elif subtract_and_project(M, z, lam, basis, work):
                 counters[1] += 1
+    symmetrise(M)

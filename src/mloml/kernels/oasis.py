@@ -1,0 +1,50 @@
+"""OASIS's passive-aggressive step on the bilinear similarity ``W``, and a whole scan of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.compiled import kernel
+from mloml.kernels.passes import differences, dot
+
+Array = NDArray[np.float64]
+
+
+@kernel
+def bilinear(W: Array, x: Array, r: Array) -> float:
+    """Return ``x' W r``."""
+    total = 0.0
+    for i in range(W.shape[0]):
+        inner = 0.0
+        for j in range(W.shape[1]):
+            inner += W[i, j] * r[j]
+        total += x[i] * inner
+    return total
+
+
+@kernel
+def oasis_step(W: Array, x: Array, r: Array, C: float) -> bool:
+    """Take one step on ``W`` in place, with ``r = xp - xq``; say whether there was anything to learn."""
+    loss = 1.0 - bilinear(W, x, r)
+    square = dot(x, x) * dot(r, r)
+    if loss <= 0.0 or square <= 0.0:
+        return False
+    tau = min(C, loss / square)
+    for i in range(W.shape[0]):
+        f = tau * x[i]
+        for j in range(W.shape[1]):
+            W[i, j] += f * r[j]
+    return True
+
+
+@kernel
+def oasis_scan(
+    rows: Array, triplets: NDArray[np.intp], W: Array, C: float, counters: NDArray[np.int64]
+) -> None:
+    """Run OASIS over ``triplets`` of ``rows`` in order; ``counters`` gains [updates]."""
+    r = np.empty(W.shape[0])
+    for k in range(triplets.shape[0]):
+        differences(rows, triplets[k, 1], triplets[k, 2], r)
+        if oasis_step(W, rows[triplets[k, 0]], r, C):
+            counters[0] += 1

@@ -1,0 +1,64 @@
+"""SLMOML's passive-aggressive LogDet step on the metric ``M``, and a whole scan of it."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.compiled import kernel
+from mloml.kernels.passes import differences, dot, products, symmetrise
+
+Array = NDArray[np.float64]
+
+
+@kernel
+def step_length(a: float, b: float, c: float, C: float) -> float:
+    """Return ``tau``: the length that brings the hinge to 0, at most ``C``; 0 when the hinge is inactive.
+
+    ``a = p'Mp``, ``b = q'Mq``, ``c = p'Mq``.
+    """
+    s = a - b
+    hinge = 1.0 + s
+    if hinge <= 0.0:
+        return 0.0
+    g = max(a * b - c * c, 0.0)  # not negative but for rounding
+    linear = 2.0 * g - s
+    denominator = linear + sqrt(linear * linear + 4.0 * g * hinge)
+    zeroing = 2.0 * hinge / denominator if denominator > 0.0 else inf
+    return min(C, zeroing)
+
+
+@kernel
+def slmoml_step(M: Array, P: Array, Q: Array, a: float, b: float, c: float, tau: float) -> None:
+    """Set ``M`` to the inverse of ``M^-1 + tau A``; ``P = M p``, ``Q = M q`` and their products are given."""
+    k = tau / (1.0 + tau * (a - b) - tau * tau * max(a * b - c * c, 0.0))
+    pp = k * (1.0 - tau * b)
+    qq = k * (1.0 + tau * a)
+    pq = k * tau * c
+    for i in range(M.shape[0]):
+        f = pp * P[i] + pq * Q[i]
+        g = pq * P[i] - qq * Q[i]
+        for j in range(M.shape[1]):
+            M[i, j] -= f * P[j] + g * Q[j]
+
+
+@kernel
+def slmoml_scan(
+    rows: Array, triplets: NDArray[np.intp], M: Array, C: float, counters: NDArray[np.int64]
+) -> None:
+    """Run SLMOML over ``triplets`` of ``rows`` in order; ``counters`` gains [updates]."""
+    d = M.shape[0]
+    p, q, P, Q = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    for k in range(triplets.shape[0]):
+        t = triplets[k, 0]
+        differences(rows, t, triplets[k, 1], p)
+        differences(rows, t, triplets[k, 2], q)
+        products(M, p, q, P, Q)
+        a, b, c = dot(p, P), dot(q, Q), dot(p, Q)
+        tau = step_length(a, b, c, C)
+        if tau > 0.0:
+            slmoml_step(M, P, Q, a, b, c, tau)
+            counters[0] += 1
+    symmetrise(M)

@@ -1,0 +1,154 @@
+"""LEGO: online metric learning from pairs with target distances, kept positive definite by LogDet."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _num_samples
+
+from mloml.constraints import Rule, distance_percentiles
+
+from .base import Array, MetricLearner
+from .online import OnlineLearner, Triplets
+
+FEWEST_ROWS = 7
+"""Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one."""
+
+
+class LEGO(OnlineLearner, MetricLearner):
+    """LogDet exact gradient online: each pair is drawn towards a target distance.
+
+    A triplet gives the pair (x, xp), whose squared distance should come to ``lower``, and then (x, xq), which
+    should come to ``upper``. With ``z`` the difference and ``y`` the target of a pair, the step is ::
+
+        M = argmin_{M PD}  tr(M M_prev⁻¹) - logdet(M M_prev⁻¹) + eta/2 (z'Mz - y)²
+          = M_prev - c (M_prev z)(M_prev z)' / (1 + c ŷ),    ŷ = z'M_prev z,  c = eta (ȳ - y)
+
+    where the new distance ``ȳ = z'Mz`` is the positive root of ``eta ŷ ȳ² + (1 - eta y ŷ) ȳ - ŷ = 0``. The
+    step is taken on the factor, ``L -= k (L z)(M z)'``, in O(d²). M stays positive definite for every
+    ``eta``.
+
+    Parameters
+    ----------
+    eta : float, default=1e-2
+        Weight of the loss.
+    targets : "percentiles" or (lower, upper), default="percentiles"
+        Target squared distances of similar and dissimilar pairs. ``"percentiles"`` takes them from the
+        distances between the rows of ``fit`` (at most 2000 of them), so it is not strictly online;
+        ``partial_fit`` takes them from the rows of its first call, which must be at least 7.
+    percentiles : (float, float), default=(5, 95)
+        Which percentiles.
+    gate : bool, default=False
+        Move a pair only when it violates its target: similar farther, dissimilar nearer.
+    scans : int, default=20
+        How often ``fit`` goes over the rows.
+    shuffle : bool, default=True
+        Whether each scan of ``fit`` puts the rows into a new random order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of these orders.
+    triplets : {"released", "latest"}, default="released"
+        How partners are chosen, see :mod:`mloml.constraints`.
+
+    Attributes
+    ----------
+    components_ : array of shape (d, d)
+        The factor ``L``; starts at the identity.
+    targets_ : (float, float)
+        The target squared distances in use.
+    classes_, n_triplets_, n_updates_, n_cone_failures_
+        See :class:`~mloml.learners.online.OnlineLearner`; updates count pairs, and no step leaves the cone.
+
+    References
+    ----------
+    P. Jain, B. Kulis, I. Dhillon, K. Grauman. Online metric learning and fast similarity search. NIPS, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import Normalizer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(Normalizer(), LEGO(eta=1e-1, random_state=0), KNeighborsClassifier())
+    >>> print(f"{cross_val_score(model, X, y).mean():.2f}")
+    0.98
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **OnlineLearner._parameter_constraints,
+        "eta": [Interval(Real, 0, None, closed="left")],
+        "targets": [StrOptions({"percentiles"}), "array-like"],
+        "percentiles": ["array-like"],
+        "gate": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        eta: float = 1e-2,
+        *,
+        targets: str | ArrayLike = "percentiles",
+        percentiles: tuple[float, float] = (5, 95),
+        gate: bool = False,
+        scans: int = 20,
+        shuffle: bool = True,
+        random_state: Any = None,
+        triplets: Rule = "released",
+    ) -> None:
+        self.eta = eta
+        self.targets = targets
+        self.percentiles = percentiles
+        self.gate = gate
+        self.scans = scans
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.triplets = triplets
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Go on learning from rows that arrive now; the first call may have to set the targets."""
+        sets_targets = not hasattr(self, "targets_") and isinstance(self.targets, str)
+        if sets_targets and _num_samples(X) < FEWEST_ROWS:
+            raise ValueError(
+                f"targets='percentiles' needs at least {FEWEST_ROWS} rows in the first call of partial_fit, "
+                f"got {_num_samples(X)} sample(s); give targets=(lower, upper) for a stream"
+            )
+        return super().partial_fit(X, y, classes)
+
+    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
+        self.targets_ = self._find_targets(X)
+        self.components_ = np.eye(n_features)
+        self._counters = np.zeros(1, dtype=np.int64)
+
+    def _find_targets(self, X: Array | None) -> tuple[float, float]:
+        if isinstance(self.targets, str):
+            low, high = _ordered_pair("percentiles", self.percentiles, 100.0)
+            assert X is not None  # only explicit targets do without rows
+            lower, upper = distance_percentiles(X, (low, high))
+            return float(lower), float(upper)
+        return _ordered_pair("targets", self.targets, np.inf)
+
+    def _learn(self, rows: Array, triplets: Triplets) -> None:
+        from mloml.kernels.lego import lego_scan
+
+        lower, upper = self.targets_
+        lego_scan(
+            rows, triplets, self.components_, lower, upper, bool(self.gate), float(self.eta), self._counters
+        )
+
+    def _finish(self) -> None:
+        self.n_updates_ = int(self._counters[0])
+        self.n_cone_failures_ = 0
+
+
+def _ordered_pair(name: str, given: ArrayLike, largest: float) -> tuple[float, float]:
+    try:
+        lower, upper = (float(value) for value in np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        lower, upper = np.nan, np.nan
+    if not 0 <= lower <= upper <= largest:
+        raise ValueError(f"{name} is {given!r}, expected two numbers with 0 <= lower <= upper <= {largest:g}")
+    return lower, upper

@@ -1,0 +1,133 @@
+"""OASIS: a bilinear similarity learned passive-aggressively (Chechik et al. 2010)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from mloml.constraints import Rule
+
+from .base import Array
+from .online import OnlineLearner, Triplets
+
+
+class OASIS(OnlineLearner):
+    """Online algorithm for scalable image similarity: learns ``S(u, v) = u' W v``, no distance.
+
+    For each triplet ::
+
+        loss = [1 - S(x, xp) + S(x, xq)]+
+        W <- W + tau x (xp - xq)',    tau = min(C, loss / (||x||² ||xp - xq||²))
+
+    the exact passive-aggressive step, in O(d²). ``W`` is neither symmetric nor positive, so there is no
+    factor to transform rows with: nearest neighbours are those of largest similarity, the query on the
+    left.
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        Aggressiveness, the largest step; the authors' default.
+    scans : int, default=20
+        How often ``fit`` goes over the rows.
+    shuffle : bool, default=True
+        Whether each scan of ``fit`` puts the rows into a new random order.
+    random_state : int, RandomState instance or None, default=None
+        Seed of these orders.
+    triplets : {"released", "latest"}, default="released"
+        How partners are chosen, see :mod:`mloml.constraints`.
+
+    Attributes
+    ----------
+    classes_, n_triplets_, n_updates_, n_cone_failures_
+        See :class:`~mloml.learners.online.OnlineLearner`; there is no cone to leave.
+
+    References
+    ----------
+    G. Chechik, V. Sharma, U. Shalit, S. Bengio. Large scale online learning of image similarity through
+    ranking. Journal of Machine Learning Research, 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learner = OASIS(C=1e-3, random_state=0).fit(X, y)
+    >>> nearest = learner.similarity(X[:3], X).argmax(axis=1)
+    >>> y[nearest]
+    array([0, 0, 0])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **OnlineLearner._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        C: float = 0.1,
+        *,
+        scans: int = 20,
+        shuffle: bool = True,
+        random_state: Any = None,
+        triplets: Rule = "released",
+    ) -> None:
+        self.C = C
+        self.scans = scans
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.triplets = triplets
+
+    def get_bilinear_matrix(self) -> Array:
+        """Return ``W`` of the similarity ``u' W v``."""
+        check_is_fitted(self)
+        return self._bilinear.copy()
+
+    def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
+        """Return ``S(x, y)`` for all rows x of ``X`` and y of ``Y``; queries belong on the left, in ``X``."""
+        check_is_fitted(self)
+        left: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        right: Array = validate_data(self, Y, dtype=np.float64, reset=False)
+        return left @ self._bilinear @ right.T
+
+    def pair_score(self, pairs: ArrayLike) -> Array:
+        """Return the similarity of each pair, left row to right row; ``pairs`` is (n, 2, d)."""
+        check_is_fitted(self)
+        both: Array = check_array(pairs, dtype=np.float64, allow_nd=True, ensure_2d=False)
+        d = self.n_features_in_
+        if both.ndim != 3 or both.shape[1:] != (2, d):
+            raise ValueError(f"pairs has shape {both.shape}, expected (n_pairs, 2, {d})")
+        scores: Array = np.einsum("ij,ij->i", both[:, 0] @ self._bilinear, both[:, 1])
+        return scores
+
+    @property
+    def components_(self) -> NoReturn:
+        """There is none: ``W`` is no ``L'L``."""
+        raise AttributeError(
+            "OASIS has no components_: it learns a bilinear similarity, not a distance; "
+            "use get_bilinear_matrix() or similarity(X, Y)"
+        )
+
+    @property
+    def transform(self) -> NoReturn:
+        """There is none: no map of rows turns this similarity into a distance."""
+        raise AttributeError(
+            "OASIS has no transform: it learns a bilinear similarity, not a distance; "
+            "use similarity(X, Y) or pair_score(pairs)"
+        )
+
+    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
+        self._bilinear = np.eye(n_features)
+        self._counters = np.zeros(1, dtype=np.int64)
+
+    def _learn(self, rows: Array, triplets: Triplets) -> None:
+        from mloml.kernels.oasis import oasis_scan
+
+        oasis_scan(rows, triplets, self._bilinear, float(self.C), self._counters)
+
+    def _finish(self) -> None:
+        self.n_updates_ = int(self._counters[0])
+        self.n_cone_failures_ = 0
