@@ -108,6 +108,13 @@ def test_signs_do_not_depend_on_the_frame_or_on_blocks_of_features(monkeypatch):
     np.testing.assert_allclose(scores, flipped_scores(X)[:, :10], atol=1e-10)
 
 
+def test_a_feature_and_its_negative_leave_no_doubt_about_the_sign():
+    X = dataset(n=20, d=60).X
+    both = np.hstack([X, -X])
+    scores = principal_scores(both, np.arange(20), 10, centred=False, frame=compact_frame(both))
+    np.testing.assert_allclose(scores, np.sqrt(2) * flipped_scores(X)[:, :10], atol=1e-10)
+
+
 def test_badly_scaled_features_do_not_cost_accuracy():
     # Eigenvectors of X X' would lose components below 1e-8 of the largest; a feature of lsvt is that large.
     X = dataset(n=20, d=200).X

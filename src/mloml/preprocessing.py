@@ -22,6 +22,9 @@ Indices = NDArray[np.intp]
 # Features are taken this many at a time, so that wide data (138,672 features) never need a second copy.
 _FEATURE_BLOCK = 4096
 
+# Loadings that differ by less, relatively, are taken for equal when an axis gets its sign.
+_EQUAL = 1e-9
+
 # What this process prepared last, by dataset checksum: the cells of one dataset follow each other.
 _memo: OrderedDict[tuple[object, ...], Array] = OrderedDict()
 _MEMO_SIZE = 16
@@ -125,13 +128,17 @@ def _principal_scores(data: Dataset, pca: PcaConfig, rows: Indices | None) -> Ar
 
 
 def _signs(X: Array, fit: Indices, weights: Array) -> Array:
-    """Return +1 or -1 per axis, the sign of the largest of its loadings ``X[fit]' weights``."""
+    """Return +1 or -1 per axis, the sign of the largest of its loadings ``X[fit]' weights``.
+
+    Of loadings equal up to rounding the first counts, so that rounding cannot turn an axis round.
+    """
     largest = np.zeros(weights.shape[1])
     for start in range(0, X.shape[1], _FEATURE_BLOCK):
         loadings = X[fit, start : start + _FEATURE_BLOCK].T @ weights
-        rows = np.abs(loadings).argmax(axis=0)
-        candidates = loadings[rows, np.arange(len(rows))]
-        largest = np.where(np.abs(candidates) > np.abs(largest), candidates, largest)
+        sizes = np.abs(loadings)
+        first = np.argmax(sizes >= sizes.max(axis=0) * (1 - _EQUAL), axis=0)
+        candidates = loadings[first, np.arange(len(first))]
+        largest = np.where(np.abs(candidates) > np.abs(largest) * (1 + _EQUAL), candidates, largest)
     return np.where(largest < 0, -1.0, 1.0)
 
 
