@@ -1,0 +1,77 @@
+"""Datasets that a formula gives: balance exactly, waveform drawn anew."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.datasets.catalogue import DatasetConfig
+from mloml.datasets.dataset import Dataset, make_dataset
+from mloml.datasets.table import Table
+
+WAVEFORM_SEED = 1984  # the year of Breiman's book; any fixed number would do
+
+
+def balance() -> Table:
+    """Return all 625 states of a balance scale: UCI's file is this enumeration, in this order.
+
+    The scale tips to the side with the larger product of weight and distance.
+
+    >>> table = balance()
+    >>> table.X.shape, [table.labels.count(side) for side in "LBR"]
+    ((625, 4), [288, 49, 288])
+    """
+    X = np.array(list(itertools.product(range(1, 6), repeat=4)), dtype=np.float64)
+    torque = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
+    labels = [{1.0: "L", 0.0: "B", -1.0: "R"}[sign] for sign in np.sign(torque).tolist()]
+    return Table(X, labels, "generated balance")
+
+
+def base_waves() -> NDArray[np.float64]:
+    """Return Breiman's three triangular waves, one per row, on the positions 1..21."""
+    position = np.arange(1, 22)
+    return np.array([np.maximum(6 - np.abs(position - peak), 0) for peak in (11, 15, 7)], dtype=np.float64)
+
+
+def waveform(rows: int = 5000, seed: int = WAVEFORM_SEED) -> Table:
+    """Draw from Breiman's generator: class = a pair of waves, row = their random mixture plus noise.
+
+    x = u h_a + (1 - u) h_b + e with u uniform on [0, 1] and e standard normal; classes 0, 1, 2 mix the
+    waves (1, 2), (1, 3), (2, 3) and are equally likely. Values have two decimals, as in UCI's file.
+    ``RandomState`` is used because its stream is frozen: the same rows for every NumPy.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen, Stone: Classification and Regression Trees, 1984, pages 49-55.
+
+    >>> waveform(3).X.shape
+    (3, 21)
+    """
+    rng = np.random.RandomState(seed)
+    waves = base_waves()
+    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    kind = rng.randint(3, size=rows)
+    u = rng.uniform(size=(rows, 1))
+    X = u * waves[first[kind]] + (1 - u) * waves[second[kind]] + rng.standard_normal((rows, 21))
+    return Table(np.round(X, 2), [str(k) for k in kind], "generated waveform")
+
+
+_GENERATORS: dict[str, Callable[[], Table]] = {"balance": balance, "waveform": waveform}
+_EXACT = {"balance"}
+
+
+def has(config: DatasetConfig) -> bool:
+    """Tell whether there is a generator for this dataset."""
+    return config.name in _GENERATORS
+
+
+def load_generated(config: DatasetConfig) -> Dataset:
+    """Generate the dataset; ``regenerated`` tells draws from the exact enumeration."""
+    regenerated = config.name not in _EXACT
+    provenance = {"generator": f"mloml.datasets.generated.{config.name}"}
+    if regenerated:
+        provenance["seed"] = str(WAVEFORM_SEED)
+    return make_dataset(config, _GENERATORS[config.name](), "generated", provenance, regenerated)

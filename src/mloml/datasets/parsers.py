@@ -1,0 +1,133 @@
+"""Readers of comma separated values and arff files: text in, table out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from mloml.datasets.table import Table, read_table
+from mloml.errors import DataFormatError
+
+
+def text_lines(stream: BinaryIO, where: str) -> Iterator[str]:
+    """Decode lines, leaving out a byte order mark; what is no text says so."""
+    try:
+        for line in io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None):
+            if "\0" in line:
+                raise DataFormatError(f"{where}: holds binary data where text is expected")
+            yield line
+    except UnicodeDecodeError as error:
+        raise DataFormatError(f"{where}: is no text file ({error.reason})") from None
+
+
+def read_delimited(
+    stream: BinaryIO, *, label: str, skip: int = 0, missing: str = "error", where: str
+) -> Table:
+    r"""Read UCI's ``.data`` files: comma separated, no header, blank lines ignored.
+
+    >>> table = read_delimited(io.BytesIO(b"B,1,1\nR,1,2\n\n"), label="first", where="balance-scale.data")
+    >>> table.labels, table.X.tolist()
+    (['B', 'R'], [[1.0, 1.0], [1.0, 2.0]])
+    """
+    rows = _rows(text_lines(stream, where), ",", where)
+    first = next(rows, None)
+    if first is None:
+        raise DataFormatError(f"{where}: is empty")
+    columns = [str(i + 1) for i in range(len(first))]
+    index = 0 if label == "first" else -1
+    return read_table(
+        _put_back(first, rows), columns, label=skip + index if index == 0 else index, skip=skip,
+        missing=missing, where=where,
+    )  # fmt: skip
+
+
+def read_csv(stream: BinaryIO, *, label: str | None = None, missing: str = "error", where: str) -> Table:
+    r"""Read a file with a header line; the label is the named column, else ``label``, else the last.
+
+    The separator is a comma, a semicolon or a tabulator, whichever the header has most of.
+
+    >>> read_csv(io.BytesIO(b"f1;kind\n0.5;a\n1.5;b\n"), label="kind", where="own.csv").labels
+    ['a', 'b']
+    """
+    lines = text_lines(stream, where)
+    header = next(lines, "")
+    separator = max(",;\t", key=header.count)
+    columns = [name.strip() for name in next(_rows(iter([header]), separator, where), [])]
+    if len(columns) < 2:
+        raise DataFormatError(f"{where}: the first line does not name at least two columns")
+    if all(_is_number(name) for name in columns):
+        raise DataFormatError(f"{where}: the first line holds numbers; a line with column names is needed")
+    rows = _rows(lines, separator, where)
+    return read_table(
+        rows, columns, label=_label_column(columns, label, where), missing=missing, where=where, first_line=2
+    )
+
+
+def read_arff(stream: BinaryIO, *, label: str | None = None, missing: str = "error", where: str) -> Table:
+    """Read a dense arff file; the label is the named attribute, else the last one."""
+    lines = text_lines(stream, where)
+    columns: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, 1):  # noqa: B007 - the last number is used below
+        keyword = line.strip().lower()
+        if keyword.startswith("@attribute"):
+            columns.append(_attribute_name(line.strip()))
+        elif keyword.startswith("@data"):
+            break
+    else:
+        raise DataFormatError(f"{where}: no @data line; this is no arff file")
+    if len(columns) < 2:
+        raise DataFormatError(f"{where}: fewer than two attributes")
+    rows = _rows((line for line in lines if not line.startswith("%")), ",", where, quote="'")
+    index = _label_column(columns, label, where) if label else len(columns) - 1
+    return read_table(
+        _dense(rows, where), columns, label=index, missing=missing, where=where, first_line=number + 1
+    )
+
+
+def _rows(lines: Iterator[str], separator: str, where: str, quote: str = '"') -> Iterator[list[str]]:
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote, skipinitialspace=True)
+    try:
+        for row in reader:
+            if any(value.strip() for value in row):
+                yield row
+    except csv.Error as error:
+        raise DataFormatError(f"{where}, line {reader.line_num}: {error}") from None
+
+
+def _put_back(first: list[str], rest: Iterator[list[str]]) -> Iterator[list[str]]:
+    yield first
+    yield from rest
+
+
+def _dense(rows: Iterator[list[str]], where: str) -> Iterator[list[str]]:
+    for row in rows:
+        if row[0].lstrip().startswith("{"):
+            raise DataFormatError(f"{where}: sparse arff rows are not supported")
+        yield row
+
+
+def _attribute_name(line: str) -> str:
+    rest = line[len("@attribute") :].strip()
+    if rest[:1] in ("'", '"'):
+        return rest[1:].split(rest[0])[0]
+    return rest.split()[0] if rest else ""
+
+
+def _label_column(columns: Sequence[str], label: str | None, where: str) -> int:
+    if label is None:
+        return columns.index("label") if "label" in columns else len(columns) - 1
+    if label not in columns:
+        shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+        raise DataFormatError(f"{where}: no column '{label}' (dataset.label); it has {shown}")
+    return columns.index(label)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
