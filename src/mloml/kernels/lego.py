@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot, product_and_back, subtract_rank_one
+from mloml.kernels.passes import differences, dot, products_and_back, subtract_rank_one, subtract_rank_two
 
 Array = NDArray[np.float64]
 
@@ -68,17 +68,40 @@ def lego_scan(
     """Run LEGO over the pairs of ``triplets`` in order; ``counters`` gains [updates].
 
     Each triplet gives (x, xp), aimed at ``lower``, then (x, xq), aimed at ``upper``. With ``gate`` a pair is
-    moved only when it violates its target.
+    moved only when it violates its target. Both pairs are measured in one pass over ``L``; what the first
+    step changes for the second pair follows from vectors, and both steps are applied in a second pass.
     """
     d = L.shape[0]
     z, u, w = np.empty(d), np.empty(d), np.empty(d)
-    for k in range(triplets.shape[0]):
-        for side in range(1, 3):
-            differences(rows, triplets[k, 0], triplets[k, side], z)
-            product_and_back(L, z, u, w)
-            old = dot(u, u)
-            target = lower if side == 1 else upper
-            met = gate and (old <= target if side == 1 else old >= target)
-            if old >= SMALLEST_DISTANCE and not met:
-                subtract_rank_one(L, shrinkage(old, target, eta), u, w)
-                counters[0] += 1
+    zq, uq, wq = np.empty(d), np.empty(d), np.empty(d)
+    for n in range(triplets.shape[0]):
+        t = triplets[n, 0]
+        differences(rows, t, triplets[n, 1], z)
+        differences(rows, t, triplets[n, 2], zq)
+        products_and_back(L, z, zq, u, uq, w, wq)
+        k = 0.0
+        old = dot(u, u)
+        if old >= SMALLEST_DISTANCE and not (gate and old <= lower):
+            k = shrinkage(old, lower, eta)
+            counters[0] += 1
+            after_first_step(k, zq, u, w, uq, wq)
+        kq = 0.0
+        old = dot(uq, uq)
+        if old >= SMALLEST_DISTANCE and not (gate and old >= upper):
+            kq = shrinkage(old, upper, eta)
+            counters[0] += 1
+        for i in range(d):
+            u[i] *= k
+            uq[i] *= kq
+        subtract_rank_two(L, u, uq, w, wq)
+
+
+@kernel
+def after_first_step(k: float, zq: Array, u: Array, w: Array, uq: Array, wq: Array) -> None:
+    """Turn ``uq = L zq`` and ``wq = L'L zq`` into what they are once ``k u w'`` has been taken from ``L``."""
+    along_w = k * dot(w, zq)
+    for i in range(u.shape[0]):
+        uq[i] -= along_w * u[i]
+    along_u = along_w + k * dot(u, uq)
+    for i in range(u.shape[0]):
+        wq[i] -= along_u * w[i]

@@ -69,17 +69,22 @@ def differences(rows: Array, t: int, s: int, z: Array) -> None:
 
 
 @kernel
-def product_and_back(A: Array, z: Array, u: Array, w: Array) -> None:
-    """Set ``u = A z`` and ``w = A' u``, using each row for both while it is at hand."""
-    for j in range(w.shape[0]):
-        w[j] = 0.0
+def products_and_back(A: Array, p: Array, q: Array, u: Array, v: Array, r: Array, s: Array) -> None:
+    """Set ``u = A p``, ``v = A q``, ``r = A' u`` and ``s = A' v``, all while a row is at hand."""
+    for j in range(r.shape[0]):
+        r[j] = 0.0
+        s[j] = 0.0
     for i in range(A.shape[0]):
         a = 0.0
+        b = 0.0
         for j in range(A.shape[1]):
-            a += A[i, j] * z[j]
+            a += A[i, j] * p[j]
+            b += A[i, j] * q[j]
         u[i] = a
+        v[i] = b
         for j in range(A.shape[1]):
-            w[j] += a * A[i, j]
+            r[j] += a * A[i, j]
+            s[j] += b * A[i, j]
 
 
 @kernel

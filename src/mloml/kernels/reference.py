@@ -1,0 +1,107 @@
+"""The scans again in plain NumPy, formula by formula: oracle of the tests, yardstick of the benchmarks.
+
+Each function has the name and signature of the compiled one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Triplets = NDArray[np.intp]
+Counters = NDArray[np.int64]
+
+
+def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters: Counters) -> None:
+    """``L <- L (I + gamma A)^-1`` while the hinge is active, the inverse written out."""
+    for t, i, j in triplets:
+        p, q = rows[t] - rows[i], rows[t] - rows[j]
+        u, v = L @ p, L @ q
+        if 1 + u @ u - v @ v <= 0:
+            continue
+        a, b, c = p @ p, q @ q, p @ q
+        determinant = (1 + gamma * a) * (1 - gamma * b) + gamma**2 * c**2
+        if gamma * b >= 1 or determinant <= 0:
+            counters[1] += 1
+            continue
+        towards_p = np.outer(u, (1 - gamma * b) * p + gamma * c * q)
+        towards_q = np.outer(v, (1 + gamma * a) * q - gamma * c * p)
+        L -= gamma / determinant * (towards_p - towards_q)
+        counters[0] += 1
+
+
+def lego_scan(
+    rows: Array,
+    triplets: Triplets,
+    L: Array,
+    lower: float,
+    upper: float,
+    gate: bool,
+    eta: float,
+    counters: Counters,
+) -> None:
+    """Draw each pair's squared distance towards its target by the LogDet step on the factor."""
+    for t, i, j in triplets:
+        for z, target, similar in ((rows[t] - rows[i], lower, True), (rows[t] - rows[j], upper, False)):
+            u = L @ z
+            old = u @ u
+            met = old <= target if similar else old >= target
+            if old < 1e-12 or (gate and met):
+                continue
+            linear = 1 - eta * target * old
+            new = 2 * old / (linear + np.sqrt(linear**2 + 4 * eta * old**2))
+            c = eta * (new - target)
+            s = c / (1 + c * old)
+            L -= (1 - np.sqrt(1 - s * old)) / old * np.outer(u, L.T @ u)
+            counters[0] += 1
+
+
+def rdml_scan(
+    rows: Array, triplets: Triplets, M: Array, adjacent: bool, lam: float, counters: Counters
+) -> None:
+    """Perceptron steps on pairs; negative eigenvalues are clipped after the step of a similar pair."""
+    for t, i, j in triplets:
+        for partner, sign in ((i, 1), (j, -1)):
+            if adjacent and partner != max(i, j):
+                continue
+            z = rows[t] - rows[partner]
+            if sign * (1 - z @ M @ z) > 0:
+                continue
+            M -= lam * sign * np.outer(z, z)
+            counters[0] += 1
+            if sign == 1:
+                values, vectors = np.linalg.eigh(M)
+                if values[0] < -1e-14 * values[-1]:
+                    M[:] = (vectors * np.maximum(values, 0)) @ vectors.T
+                    counters[1] += 1
+
+
+def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Counters) -> None:
+    """Passive-aggressive steps on the bilinear similarity ``u' W v``."""
+    for t, i, j in triplets:
+        x, r = rows[t], rows[i] - rows[j]
+        loss = 1 - x @ W @ r
+        square = (x @ x) * (r @ r)
+        if loss <= 0 or square == 0:
+            continue
+        W += min(C, loss / square) * np.outer(x, r)
+        counters[0] += 1
+
+
+def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counters) -> None:
+    """``M^-1 <- M^-1 + tau A`` while the hinge is active, the inverse written out."""
+    for t, i, j in triplets:
+        p, q = rows[t] - rows[i], rows[t] - rows[j]
+        P, Q = M @ p, M @ q
+        a, b, c = p @ P, q @ Q, p @ Q
+        s, g = a - b, max(a * b - c**2, 0.0)
+        hinge = 1 + s
+        if hinge <= 0:
+            continue
+        denominator = 2 * g - s + np.sqrt((2 * g - s) ** 2 + 4 * g * hinge)
+        tau = min(C, 2 * hinge / denominator if denominator > 0 else np.inf)
+        pp, qq, pq = np.outer(P, P), np.outer(Q, Q), np.outer(P, Q)
+        step = (1 - tau * b) * pp - (1 + tau * a) * qq + tau * c * (pq + pq.T)
+        M -= tau / (1 + tau * s - tau**2 * g) * step
+        counters[0] += 1
