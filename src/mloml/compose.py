@@ -67,12 +67,14 @@ def study_from_config(config: DictConfig, name: str) -> Study:
 def compose_config(config_name: str, overrides: Sequence[str]) -> DictConfig:
     """Compose with Hydra; unknown options and misspelt keys are refused with a suggestion first."""
     parsed = override_checks.parse(overrides)
-    groups = [o.input_line for o in parsed if o.key_or_group in override_checks.GROUPS and o.input_line]
-    for override in parsed:
-        if override.key_or_group in override_checks.GROUPS:
-            override_checks.check([override], OmegaConf.create())
-    override_checks.check(parsed, _compose(config_name, groups))
-    return _compose(config_name, overrides)
+    in_groups = [override for override in parsed if override.key_or_group in override_checks.GROUPS]
+    override_checks.check(in_groups, OmegaConf.create())
+    try:
+        return _compose(config_name, overrides)
+    except ConfigError:
+        groups = [override.input_line for override in in_groups if override.input_line]
+        override_checks.check(parsed, _compose(config_name, groups))
+        raise  # nothing we can say better than Hydra
 
 
 def typed(cls: type[T], node: Any, key: str) -> T:
