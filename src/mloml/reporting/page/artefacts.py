@@ -1,0 +1,70 @@
+"""What the report looks for: each artefact of the paper, and the command that makes it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Artefact(NamedTuple):
+    """A folder of ``results`` and what stands in it."""
+
+    name: str
+    title: str
+    command: str
+    about: str
+
+
+ARTEFACTS = (
+    Artefact("table1", "Table I: the datasets", "make reproduce-table1", "Rows, features and classes."),
+    Artefact(
+        "table2", "Table II: error rates of all algorithms", "make reproduce-table2",
+        "Mean and standard deviation of the 5-NN test error over the splits.",
+    ),
+    Artefact(
+        "table3", "Table III: propagation strategies", "make reproduce-table3",
+        "BP, FBP and FP with ReLU, sigmoid and tanh.",
+    ),
+    Artefact("fig4", "Figure 4: running time", "make reproduce-fig4", "Update loops of OPML and MOML."),
+    Artefact("fig5", "Figure 5: error of each layer", "make reproduce-fig5", "A stack of five layers."),
+    Artefact("fig6", "Figure 6: feature space", "make reproduce-fig6", "What each layer makes of the data."),
+    Artefact("fig7", "Figure 7: scans", "make reproduce-fig7", "Error against the number of scans."),
+    Artefact(
+        "fig8", "Figure 8: other algorithms as layers", "make reproduce-fig8",
+        "RDML, LEGO and OPML in layers against their shallow versions.",
+    ),
+    Artefact("theory", "Theory", "make reproduce-theory", "Theorems 1 and 2, Proposition 1, loss weights."),
+    Artefact(
+        "protocols", "Two protocols side by side", "make reproduce-protocols",
+        "Which conclusions survive when nothing leaks.",
+    ),
+    Artefact("lite", "Table II in small", "make lite", "A minute's run, not the paper's protocol."),
+)  # fmt: skip
+
+OPTIONAL = {"lite"}
+"""Left out of the page when they are not there: nobody misses them."""
+
+CSV_TITLES = {
+    "win_tie_loss": "Win/tie/loss of MLOML-r",
+    "paper_comparison": "Verdicts: our means against the paper's",
+    "paper_comparison_counts": "Verdicts counted",
+    "tests": "Tests against the reference",
+    "selections": "Three ways of choosing the step size",
+    "ranks": "Mean ranks",
+    "theorem1": "Theorem 1: positive definiteness",
+    "theorem2": "Theorem 2: regret and bounds",
+    "theorem2_slopes": "Theorem 2: growth of the regret",
+    "counterexample": "Theorem 2: the counterexample on the line",
+    "proposition1": "Proposition 1: is the next layer no worse?",
+    "proposition1_geometry": "Proposition 1: distances and margins of each layer",
+    "weights": "Loss weights under FBP",
+}
+"""Headings of files whose name does not say enough; others get their name in words."""
+
+
+def csv_title(stem: str) -> str:
+    """Return the heading of a CSV file.
+
+    >>> csv_title("tests"), csv_title("cost_per_triplet")
+    ('Tests against the reference', 'Cost per triplet')
+    """
+    return CSV_TITLES.get(stem, stem.replace("_", " ").capitalize())

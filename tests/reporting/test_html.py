@@ -1,0 +1,135 @@
+"""The report page as text: what it holds, what it says of what is missing, and that nothing leaks in."""
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from mloml.reporting.artefact import write_figure
+from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL
+from mloml.reporting.page.build import write_report
+from mloml.reporting.page.gather import gather
+from mloml.reporting.page.tables import any_table, error_entry
+from mloml.reporting.style import paper_style
+
+
+class Outline(HTMLParser):
+    """Collect headings, images, ids and whatever could be loaded from elsewhere."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.headings, self.images, self.ids, self.addresses, self.targets = [], [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "img":
+            self.images.append(values)
+        if "id" in values:
+            self.ids.append(values["id"])
+        for name in ("src", "href"):
+            if name in values:
+                self.addresses.append(values[name])
+
+
+@pytest.fixture
+def page(results):
+    return write_report(results).read_text(encoding="utf-8")
+
+
+def test_an_empty_folder_gives_a_page_that_names_every_command(tmp_path):
+    text = write_report(tmp_path).read_text(encoding="utf-8")
+    for artefact in ARTEFACTS:
+        assert (f"run <code>{artefact.command}</code>" in text) is (artefact.name not in OPTIONAL)
+    assert "Nothing has been run yet." in text
+
+
+def test_headings_never_skip_a_level_and_start_with_one_title(page):
+    headings = Outline(page).headings
+    assert headings[0] == 1 and headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(headings))
+
+
+def test_the_page_refers_to_nothing_outside_itself(page):
+    outline = Outline(page)
+    assert all(address.startswith(("#", "data:")) for address in outline.addresses)
+    assert {a[1:] for a in outline.addresses if a.startswith("#")} <= set(outline.ids)
+    assert len(outline.ids) == len(set(outline.ids))
+    assert "url(" not in page and "@import" not in page
+
+
+def test_texts_from_results_are_escaped(page):
+    assert "<script>alert(1)</script>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "The bound is &lt;b&gt;false&lt;/b&gt;." in page
+
+
+def test_a_cell_of_table_two_carries_its_thirty_errors(results):
+    table = next(s for s in gather(results) if s.artefact.name == "table2").tables[0]
+    cells = pd.read_csv(results / "table2" / "cells.csv")
+    entry = table.groups[0][1][3]
+    expected = cells[(cells.dataset == "iris") & (cells.algorithm == "mloml_r")].error
+    assert entry.label == "MLOML-r on iris"
+    assert list(entry.errors) == expected.tolist()
+    assert entry.value == pytest.approx(expected.mean(), abs=5e-4)
+
+
+def test_uncounted_sets_stand_apart_and_win_tie_loss_stays_below(results):
+    table = next(s for s in gather(results) if s.artefact.name == "table2").tables[0]
+    assert [[row[0].text for row in group] for group in table.groups] == [
+        ["wine", "iris", "balance"],
+        ["spect"],
+    ]
+    assert [row[0].text for row in table.foot] == ["win/tie/loss"]
+
+
+def test_errors_of_another_run_are_not_shown_behind_a_mean():
+    assert error_entry(".150±.071", [0.1, 0.3], "x").errors == ()
+    assert error_entry("–", [], "x").value is None
+
+
+def test_verdicts_failures_and_revision_are_on_the_page(page):
+    assert '<span class="good">agrees</span>' in page
+    assert '<span class="bad">differs: ours lower</span>' in page
+    assert "Code revision: 0123456789ab." in page
+    assert 'id="failures"' in page and "lmnn" in page
+
+
+def test_figures_are_inside_the_page_with_an_alternative_text(results):
+    from matplotlib.figure import Figure
+
+    with paper_style():
+        write_figure(
+            Figure(), pd.DataFrame({"error": [0.1]}), results / "fig5", "fig5",
+            title="Figure 5: layers", caption="Error of each layer.", command="make reproduce-fig5",
+        )  # fmt: skip
+    image = Outline(write_report(results).read_text(encoding="utf-8")).images[0]
+    assert image["src"].startswith("data:image/png;base64,")
+    assert image["alt"] == "Figure 5: layers. Error of each layer."
+
+
+@pytest.mark.parametrize("name", ["table2.csv", "cells.csv", "manifest.json", "failures.csv"])
+@pytest.mark.parametrize("content", ["", "\x00\x01", '{"a":', 'a,b\n1,2,3,4\n"'])
+def test_a_damaged_file_does_not_cost_the_page(results, name, content):
+    (results / "table2" / name).write_text(content)
+    text = write_report(results).read_text(encoding="utf-8")
+    assert "Findings" in text
+
+
+def test_a_long_table_is_named_instead_of_shown(results):
+    pd.DataFrame({"x": range(1000)}).to_csv(results / "theory" / "long.csv", index=False)
+    assert "theory/long.csv has 1000 rows" in write_report(results).read_text(encoding="utf-8")
+
+
+def test_numbers_are_shortened_and_words_left_alone():
+    table = any_table(pd.DataFrame({"a": ["0.00012345", "12"], "b": ["iris", ""]}), "t", "t.csv")
+    assert [row[0].text for row in table.groups[0]] == ["0.0001234", "12"]
+    assert table.numeric == [True, False]
+
+
+def test_the_same_results_give_the_same_page(results):
+    assert write_report(results).read_bytes() == write_report(results).read_bytes()
