@@ -15,15 +15,18 @@ Array = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def _moml_losses(P: Array, Q: Array, gamma: float, project: bool, losses: Array) -> Array:
-    """Run Eq. (6) from the identity, writing each triplet's loss before the step; return the last M."""
+def _run(
+    P: Array, Q: Array, M: Array, gamma: float, start: int, floor: float, losses: Array
+) -> tuple[int, float]:
+    """Take Eq. (6)'s steps from triplet ``start`` on, writing each loss before its step.
+
+    ``floor`` is a lower bound of the smallest eigenvalue of M, lowered by each step; the run stops after
+    the step that makes it negative.  Returns the next triplet and the bound.
+    """
     d = P.shape[1]
-    M = np.eye(d)
-    floor = 1.0  # a lower bound of the smallest eigenvalue: saves most decompositions
-    for t in range(P.shape[0]):
+    for t in range(start, P.shape[0]):
         p, q = P[t], Q[t]
-        hinge = 1.0
-        squared = 0.0
+        hinge, squared = 1.0, 0.0
         for i in range(d):
             squared += p[i] * p[i]
             for j in range(d):
@@ -35,13 +38,9 @@ def _moml_losses(P: Array, Q: Array, gamma: float, project: bool, losses: Array)
             for j in range(d):
                 M[i, j] -= gamma * (p[i] * p[j] - q[i] * q[j])
         floor -= gamma * squared
-        if project and floor < 0.0:
-            values, vectors = np.linalg.eigh(M)
-            floor = max(values[0], 0.0)
-            if values[0] < 0.0:
-                kept = np.maximum(values, 0.0)
-                M[:] = (vectors * kept) @ vectors.T
-    return M
+        if floor < 0.0:
+            return t + 1, floor
+    return P.shape[0], floor
 
 
 def moml_losses(P: Array, Q: Array, gamma: float, project: bool = False) -> Array:
@@ -62,8 +61,15 @@ def moml_losses(P: Array, Q: Array, gamma: float, project: bool = False) -> Arra
     array([5. , 3.4, 1.8])
     """
     P, Q = np.ascontiguousarray(P, float), np.ascontiguousarray(Q, float)
-    losses = np.empty(len(P))
-    _moml_losses(P, Q, gamma, project, losses)
+    losses, M = np.empty(len(P)), np.eye(P.shape[1])
+    done, floor = 0, 1.0 if project else np.inf
+    while done < len(P):
+        done, floor = _run(P, Q, M, gamma, done, floor, losses)
+        if floor < 0.0:
+            values, vectors = np.linalg.eigh(M)
+            floor = max(float(values[0]), 0.0)
+            if values[0] < 0.0:
+                M[:] = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return losses
 
 
