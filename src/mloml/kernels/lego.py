@@ -29,10 +29,10 @@ def new_distance(old: float, target: float, eta: float) -> float:
 @kernel
 def shrinkage(old: float, target: float, eta: float) -> float:
     """Return ``k`` of the factor update ``L <- L - k (L z)(M z)'``."""
-    c = eta * (new_distance(old, target, eta) - target)
-    # sqrt(1 - s old) with s = c / (1 + c old), and k without subtracting nearly equal numbers
-    ratio = 1.0 / sqrt(1.0 + c * old)
-    return c / (1.0 + c * old) / (1.0 + ratio)
+    new = new_distance(old, target, eta)
+    # k = (1 - ratio) / old, and 1 + c old = old / new: no nearly equal numbers are subtracted
+    ratio = sqrt(new / old)
+    return eta * (new - target) * (new / old) / (1.0 + ratio)
 
 
 @kernel

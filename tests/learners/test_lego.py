@@ -1,0 +1,102 @@
+"""LEGO: identities of the LogDet step, targets, and its rules for streams."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from mloml import LEGO
+from mloml.kernels.lego import lego_step
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+Y = np.arange(30) % 3
+
+
+def stepped(L, z, target, eta):
+    new = L.copy()
+    assert lego_step(new, z, L @ z, np.empty(len(z)), target, eta)
+    return new
+
+
+@given(seed=st.integers(0, 10**6), target=st.floats(0, 5), eta=st.floats(-4, 1))
+def test_identities_of_the_step(seed, target, eta):
+    eta = 10**eta
+    rng = np.random.default_rng(seed)
+    L, z = np.eye(4) + 0.3 * rng.normal(size=(4, 4)), rng.normal(size=4)
+    M = L.T @ L
+    new = stepped(L, z, target, eta)
+    M_new = new.T @ new
+    before, after = z @ M @ z, z @ M_new @ z
+    # the new distance is the positive root, between the old one and the target
+    np.testing.assert_allclose(
+        eta * before * after**2 + (1 - eta * target * before) * after, before, rtol=1e-7
+    )
+    slack = 1e-9 * max(before, target)
+    assert min(before, target) - slack <= after <= max(before, target) + slack
+    # and the inverse moves along z
+    inverse = np.linalg.inv(M)
+    moved = inverse + eta * (after - target) * np.outer(z, z)
+    np.testing.assert_allclose(M_new @ moved, np.eye(4), atol=1e-6 * np.linalg.cond(M))
+    assert np.linalg.eigvalsh(M_new)[0] > 0
+
+
+def test_step_minimises_the_logdet_objective():
+    rng = np.random.default_rng(1)
+    L, z, target, eta = np.eye(3) + 0.2 * rng.normal(size=(3, 3)), rng.normal(size=3), 0.5, 2.0
+    inverse = np.linalg.inv(L.T @ L)
+
+    def objective(flat):
+        M = flat.reshape(3, 3).T @ flat.reshape(3, 3)
+        return np.trace(M @ inverse) - np.linalg.slogdet(M @ inverse)[1] + eta / 2 * (z @ M @ z - target) ** 2
+
+    found = minimize(objective, L.ravel(), tol=1e-12).x.reshape(3, 3)
+    ours = stepped(L, z, target, eta)
+    np.testing.assert_allclose(ours.T @ ours, found.T @ found, atol=1e-5)
+    assert objective(ours.ravel()) <= objective(found.ravel()) + 1e-12
+
+
+def test_a_target_out_of_reach_is_approached_without_losing_the_cone():
+    L, z = np.eye(2), np.array([1.0, 0.0])
+    new = stepped(L, z, 1e9, 10.0)
+    np.testing.assert_allclose(new, np.diag([np.sqrt(1e9), 1.0]), rtol=1e-6)
+
+
+def test_coinciding_pair_is_skipped():
+    L = np.eye(3)
+    assert not lego_step(L, np.zeros(3), np.zeros(3), np.empty(3), 1.0, 0.1)
+    np.testing.assert_array_equal(L, np.eye(3))
+
+
+def test_percentiles_are_taken_from_the_rows_of_fit():
+    pairs = [np.sum((a - b) ** 2) for i, a in enumerate(X) for b in X[:i]]
+    np.testing.assert_allclose(LEGO(scans=1).fit(X, Y).targets_, np.percentile(pairs, (5, 95)))
+    wider = LEGO(scans=1, percentiles=(10, 90)).fit(X, Y)
+    np.testing.assert_allclose(wider.targets_, np.percentile(pairs, (10, 90)))
+
+
+def test_gate_spares_pairs_that_meet_their_target():
+    always = LEGO(1e-4, targets=(0.0, 100.0), gate=True, scans=1).fit(X, Y)
+    never = LEGO(1e-4, targets=(100.0, 100.0), gate=True, scans=1).fit(X, Y)
+    assert always.n_updates_ == 2 * always.n_triplets_
+    assert never.n_updates_ == never.n_triplets_  # only dissimilar pairs are too near
+
+
+@pytest.mark.parametrize("targets", [(1.0,), (2.0, 1.0), (-1.0, 1.0), (1, 2, 3), ("a", "b"), (0, np.nan)])
+def test_bad_targets_are_named(targets):
+    with pytest.raises(ValueError, match=r"targets is .* expected two numbers"):
+        LEGO(targets=targets).fit(X, Y)
+
+
+def test_bad_percentiles_are_named():
+    with pytest.raises(ValueError, match=r"percentiles is .* upper <= 100"):
+        LEGO(percentiles=(5, 105)).fit(X, Y)
+
+
+def test_a_stream_needs_targets_or_enough_first_rows():
+    with pytest.raises(ValueError, match="at least 7 rows in the first call"):
+        LEGO().partial_fit(X[:6], Y[:6])
+    learner = LEGO().partial_fit(X[:7], Y[:7])
+    targets = learner.targets_
+    assert learner.partial_fit(X[7:8], Y[7:8]).targets_ == targets
+    assert LEGO(targets=(0.1, 2)).partial_fit(X[:1], Y[:1]).targets_ == (0.1, 2.0)
