@@ -102,6 +102,7 @@ class DatasetConfig(_FromMapping):
                 raise ConfigError(f"dataset.sources: '{source}' is none of {', '.join(SOURCES)}")
         if self.missing not in ("error", "drop"):
             raise ConfigError(f"dataset.missing: '{self.missing}' is neither error nor drop")
+        object.__setattr__(self, "title", self.title or self.name)
         counts = {str(label): count for label, count in self.class_counts.items()}
         object.__setattr__(self, "class_counts", counts)
         aliases = {str(there): str(here) for there, here in self.aliases.items()}

@@ -18,7 +18,7 @@ from mloml.datasets.dataset import Dataset
 from mloml.datasets.local import find_local, load_local, load_own
 from mloml.datasets.network import NETWORK, FetchError, NotFetchedError
 from mloml.datasets.variants import derive
-from mloml.errors import DataFormatError, DatasetUnavailableError
+from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +36,8 @@ def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset
         return derive(config, load(catalogue()[config.base], settings))
     if config.path is not None:
         return load_own(config, settings)
+    if not config.sources:
+        raise ConfigError(f"dataset.path: dataset={config.name} needs the file to read, dataset.path=FILE")
     reasons: dict[str, str] = {}
     for source, offline in _attempts(config, settings):
         try:

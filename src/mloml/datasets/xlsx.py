@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import zipfile
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from mloml.datasets.table import Table, read_table
 from mloml.datasets.unpack import SMALL, open_archive
 from mloml.errors import DataFormatError
 
-_MAX_ROWS, _MAX_COLUMNS = 100_000, 16_384
+_MAX_CELLS = 2_000_000
 
 
 def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str) -> Table:
@@ -23,7 +23,7 @@ def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str) -> Table:
     _check_total(packed, where)
     try:
         book = load_workbook(packed, read_only=True, data_only=True)
-        sheets = [_values(sheet) for sheet in book.worksheets[:2]]
+        sheets = [_values(sheet, where) for sheet in book.worksheets[:2]]
     except (InvalidFileException, KeyError, ValueError, SyntaxError, zipfile.BadZipFile) as error:
         raise DataFormatError(f"{where}: is no readable spreadsheet ({error})") from None
     if len(sheets) < 2 or not sheets[0] or not sheets[1]:
@@ -31,7 +31,7 @@ def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str) -> Table:
     features, labels = sheets
     if len(features) != len(labels):
         raise DataFormatError(f"{where}: {len(features) - 1} rows of features, {len(labels) - 1} of labels")
-    rows = ([*values, label[0]] for values, label in zip(features[1:], labels[1:], strict=True))
+    rows = ([*values, *label[:1]] for values, label in zip(features[1:], labels[1:], strict=True))
     return read_table(rows, [*features[0], "label"], label=-1, missing=missing, where=where, first_line=2)
 
 
@@ -42,11 +42,17 @@ def _check_total(packed: io.BytesIO, where: str) -> None:
     packed.seek(0)
 
 
-def _values(sheet: object) -> list[list[str]]:
-    """Return the cells as text, without empty rows at the end."""
-    rows = sheet.iter_rows(max_row=_MAX_ROWS, max_col=_MAX_COLUMNS, values_only=True)  # type: ignore[attr-defined]
-    table = [["" if value is None else _text(value) for value in row] for row in rows]
-    while table and not any(table[-1]):
+def _values(sheet: Any, where: str) -> list[list[str]]:
+    """Return the cells as text, without what is empty at the ends of rows and of the sheet."""
+    table: list[list[str]] = []
+    cells = 0
+    for row in sheet.iter_rows(values_only=True):
+        cells += len(row) + 1
+        if cells > _MAX_CELLS:  # a row or column number far out makes a small file a huge sheet
+            raise DataFormatError(f"{where}: more than {_MAX_CELLS} cells; refused")
+        width = next((i for i in range(len(row), 0, -1) if row[i - 1] is not None), 0)
+        table.append(["" if value is None else _text(value) for value in row[:width]])
+    while table and not table[-1]:
         table.pop()
     return table
 
