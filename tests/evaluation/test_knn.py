@@ -74,6 +74,19 @@ def test_neighbours_and_votes_equal_the_slow_rule_on_grids_full_of_ties(data):
     np.testing.assert_array_equal(knn.predict(train, labels, test, k), slow_vote(expected, labels))
 
 
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-30, 1e30, 1e149])
+def test_very_small_and_very_large_rows_keep_their_exact_neighbours(size):
+    rng = np.random.default_rng(4)
+    train, test = (
+        size * rng.uniform(-1, 1, size=(80, 3)).round(1),
+        size * rng.uniform(-1, 1, size=(40, 3)).round(1),
+    )
+    for other in (test, test / 1e25, np.vstack([test, np.full(3, 1e149)])):
+        np.testing.assert_array_equal(
+            knn.nearest_neighbours(train, other, 5), slow_neighbours(train, other, 5)
+        )
+
+
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e4, 1e8])
 def test_rows_far_from_the_origin_keep_their_exact_neighbours(offset):
     # Here |a|² - 2ab + |b|² loses all its digits, so nearly every row has to be checked exactly.

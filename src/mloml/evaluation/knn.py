@@ -25,17 +25,20 @@ def nearest_neighbours(train: Array, test: Array, k: int) -> Indices:
 
     Parameters
     ----------
-    train, test : (n, d) and (m, d) arrays of finite floats
+    train, test : (n, d) and (m, d) arrays of floats smaller than 1e150, so that their squares are finite
     k : int
         Number of neighbours; with fewer training rows than that, all of them are returned.
 
     Notes
     -----
-    With machine precision ``u`` and ``r = |a| + max |b|``, the error of ``|a|² - 2ab + |b|²`` is at most
-    ``(d + 4) u r²`` to first order, for any order of the products' sums, with or without fused
-    multiply-add, and that of the sum of squared differences at most ``(d + 2) u r²``. The margin below is
-    twice their sum, so a row whose rough distance exceeds the k-th exact one by more than the margin cannot
-    be among the k nearest.
+    Candidates are found from ``|a|² - 2 (ab - |b|²/2)``, with ``a`` and ``b`` taken relative to the mean
+    training row and scaled by a power of two to norms of at most 1, and the bracket, one inner product of d
+    + 1 terms, in single precision (unit roundoff ``u``). With ``r = |a| + max |b|``, the error is at most
+    ``(d + 3) u r²`` to first order for any order of sums, with or without fused multiply-add, and ``6 (d +
+    1)`` times the smallest normal number for underflow. The errors in double precision, of the other terms
+    and of the exact distance, are at most ``(2 d + 8) 2⁻⁵³ r²``. The margin is more than their sum, so a
+    row whose rough distance exceeds the k-th exact distance by more than the margin is not among the k
+    nearest.
 
     Examples
     --------
@@ -46,24 +49,30 @@ def nearest_neighbours(train: Array, test: Array, k: int) -> Indices:
     test = np.ascontiguousarray(test, dtype=np.float64)
     _check_count(len(train), k)
     neighbours = np.empty((len(test), min(k, len(train))), dtype=np.intp)
-    train_squares = np.einsum("ij,ij->i", train, train)
-    test_squares = np.einsum("ij,ij->i", test, test)
-    precision = np.finfo(np.float64).eps / 2
-    reach = np.sqrt(test_squares) + np.sqrt(train_squares.max())
-    margins = 4 * (train.shape[1] + 3) * precision * reach**2
+    centre = train.mean(axis=0)
+    near, far = train - centre, test - centre
+    scale = _shrinking(near, far)
+    near, far = near * scale, far * scale
+    near_squares, far_squares = (near * near).sum(axis=1), (far * far).sum(axis=1)
+    near_columns = np.vstack([near.T, -near_squares / 2]).astype(np.float32)
+    far_rows = np.column_stack([far, np.ones(len(far))]).astype(np.float32)
+    d, single = train.shape[1], np.finfo(np.float32)
+    lengths = np.sqrt(far_squares) + np.sqrt(near_squares.max())
+    margins = (d + 5) * single.eps / 2 * lengths**2 + 8 * (d + 1) * single.tiny
     block = max(1, _BLOCK_ENTRIES // len(train))
     for start in range(0, len(test), block):
         rows = slice(start, start + block)
-        nearest_rows(
-            test[rows] @ train.T,
-            test[rows],
-            train,
-            test_squares[rows],
-            train_squares,
-            margins[rows],
-            neighbours[rows],
-        )
+        closeness = far_rows[rows] @ near_columns
+        squares, slack = far_squares[rows], margins[rows]
+        nearest_rows(closeness, squares, slack, scale**2, train, test[rows], neighbours[rows])
     return neighbours
+
+
+def _shrinking(near: Array, far: Array) -> float:
+    """Return a power of two that brings all norms to at most 1, unless it would be too large itself."""
+    longest = max(np.abs(near).max(), np.abs(far).max(initial=0.0)) * np.sqrt(near.shape[1])
+    exponent = np.frexp(longest)[1]
+    return float(np.ldexp(1.0, min(-exponent, 500)))
 
 
 def most_similar(similarity: Array, k: int) -> Indices:

@@ -12,6 +12,9 @@ Indices = NDArray[np.intp]
 # NumPy adds up to this many terms in eight running sums and halves longer sums first.
 _PAIRWISE_BLOCK = 128
 
+# Training rows of which only the closest is looked at first.
+_PIECE = 32
+
 
 @njit(cache=True, nogil=True)
 def squared_distance(a: Array, b: Array) -> float:
@@ -50,39 +53,65 @@ def squared_distance(a: Array, b: Array) -> float:
 
 @njit(cache=True, nogil=True)
 def nearest_rows(
-    products: Array,
-    test: Array,
-    train: Array,
+    closeness: NDArray[np.float32],
     test_squares: Array,
-    train_squares: Array,
     margins: Array,
+    per_unit: float,
+    train: Array,
+    test: Array,
     neighbours: Indices,
 ) -> None:
     """Write the nearest training rows of each test row into ``neighbours``, nearest first, ties by row index.
 
-    ``products`` is ``test @ train.T``. A training row is left out without computing its exact distance only
-    when ``|a|² - 2ab + |b|²`` exceeds the k-th exact distance found so far by more than the row's margin,
-    which bounds the rounding error of that formula; so nothing that belongs to the k nearest is ever left
-    out.
+    ``test_squares[i] - 2 * closeness[i, j]`` is ``per_unit`` times the squared distance of test row i and
+    training row j, up to ``margins[i]``. Exact distances are computed only for rows that may be among the k
+    nearest: as close, allowing for the margin, as the k-th of the pieces' largest values (k rows at least are
+    that close) and as the k-th exact distance found so far.
     """
-    k = neighbours.shape[1]
-    nearest = np.empty(k)
-    for i in range(products.shape[0]):
+    k, n_train = neighbours.shape[1], train.shape[0]
+    pieces = (n_train + _PIECE - 1) // _PIECE
+    peaks, nearest = np.empty(pieces), np.empty(k)
+    for i in range(closeness.shape[0]):
+        row, chosen = closeness[i], neighbours[i]
         nearest[:] = np.inf
-        offset = test_squares[i] - margins[i]
-        for j in range(products.shape[1]):
-            if offset + train_squares[j] - 2.0 * products[i, j] > nearest[k - 1]:
+        for piece in range(pieces):
+            peaks[piece] = _largest(row[piece * _PIECE : (piece + 1) * _PIECE])
+            if -peaks[piece] < nearest[k - 1]:
+                _insert(-peaks[piece], 0, nearest, chosen)
+        threshold = -nearest[k - 1] - margins[i]
+        nearest[:] = np.inf
+        for piece in range(pieces):
+            if peaks[piece] < threshold:
                 continue
-            exact = squared_distance(test[i], train[j])
-            if exact >= nearest[k - 1]:  # rows come in ascending order: a tie goes to the row already there
-                continue
-            place = k - 1
-            while place > 0 and exact < nearest[place - 1]:
-                nearest[place] = nearest[place - 1]
-                neighbours[i, place] = neighbours[i, place - 1]
-                place -= 1
-            nearest[place] = exact
-            neighbours[i, place] = j
+            for j in range(piece * _PIECE, min((piece + 1) * _PIECE, n_train)):
+                if row[j] >= threshold:
+                    _insert(squared_distance(test[i], train[j]), j, nearest, chosen)
+                    farthest = nearest[k - 1] * per_unit + margins[i]
+                    threshold = max(threshold, (test_squares[i] - farthest) / 2)
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest(values: NDArray[np.float32]) -> float:
+    """Return the largest of some finite numbers; knowing them finite, the compiler vectorises it."""
+    largest = values[0]
+    for value in values:
+        largest = max(largest, value)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _insert(distance: float, row: int, nearest: Array, neighbours: Indices) -> None:
+    """Put a row in its place among the nearest so far, after those equally distant."""
+    place = nearest.shape[0]
+    while place > 0 and distance < nearest[place - 1]:
+        place -= 1
+    if place == nearest.shape[0]:
+        return
+    for later in range(nearest.shape[0] - 1, place, -1):
+        nearest[later] = nearest[later - 1]
+        neighbours[later] = neighbours[later - 1]
+    nearest[place] = distance
+    neighbours[place] = row
 
 
 @njit(cache=True, nogil=True)
