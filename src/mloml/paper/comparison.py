@@ -8,6 +8,7 @@ import pandas as pd
 
 from mloml.paper.published import SPLITS, paper_row
 from mloml.statistics import outcome, welch
+from mloml.statistics.compare import OUTCOMES
 
 AGREES = "agrees"
 LOWER = "differs: ours lower"
@@ -101,33 +102,30 @@ def verdict_counts(comparison: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["algorithm", "cells", *VERDICTS, "conclusions", "same conclusion"])
 
 
-def compare_conclusions(
-    counts: pd.DataFrame, published: pd.DataFrame, comparison: pd.DataFrame
-) -> pd.DataFrame:
-    """Put our win/tie/loss counts beside the printed ones, with the number of equal marks.
+def compare_conclusions(comparison: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Put win/tie/loss counts side by side: as printed, and both tables' over the compared cells.
 
-    The counts can only be equal when all datasets of the paper are there; the equal marks are out of
-    the cells that both tables have.
+    Examples
+    --------
+    >>> from mloml.paper import table2_counts
+    >>> cells = pd.DataFrame({"algorithm": "lego", "paper_mark": ["win", "tie"], "our_mark": ["win", "win"],
+    ...                       "same_conclusion": ["yes", "no"]})
+    >>> compare_conclusions(cells, table2_counts()).values.tolist()
+    [['mloml_r', 'lego', '8/3/1', 2, '1/1/0', '2/0/0', 1]]
     """
-    printed = {row["algorithm"]: row for row in published.to_dict("records")}
     rows = []
-    for row in counts.to_dict("records"):
-        name = row["algorithm"]
-        if name not in printed:
-            continue
-        mine = comparison[(comparison["algorithm"] == name) & (comparison["same_conclusion"] != "")]
-        rows.append(
-            {
-                "reference": row["reference"],
-                "algorithm": name,
-                "paper": _slashed(printed[name]),
-                "ours": _slashed(row),
-                "compared": len(mine),
-                "equal": int((mine["same_conclusion"] == "yes").sum()),
-            }
-        )
-    return pd.DataFrame(rows, columns=["reference", "algorithm", "paper", "ours", "compared", "equal"])
+    for row in published.to_dict("records"):
+        mine = comparison[
+            (comparison["algorithm"] == row["algorithm"]) & (comparison["same_conclusion"] != "")
+        ]
+        if len(mine):
+            printed = "/".join(str(row[name]) for name in OUTCOMES)
+            sides = [_counts(mine[column]) for column in ("paper_mark", "our_mark")]
+            equal = int((mine["same_conclusion"] == "yes").sum())
+            rows.append((row["reference"], row["algorithm"], printed, len(mine), *sides, equal))
+    columns = ["reference", "algorithm", "printed", "compared", "paper", "ours", "equal"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _slashed(counts: dict[Any, Any]) -> str:
-    return f"{counts['win']}/{counts['tie']}/{counts['loss']}"
+def _counts(marks: pd.Series) -> str:
+    return "/".join(str(int((marks == name).sum())) for name in OUTCOMES)

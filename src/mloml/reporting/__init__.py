@@ -1,0 +1,1 @@
+"""Tables, figures and the report, made from frames of finished cells."""

@@ -1,0 +1,78 @@
+"""How much of FP's lead over BP is due to BP's learning rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from mloml.reporting.files import write_csv, write_text
+from mloml.reporting.markdown import document, table_to_markdown
+from mloml.reporting.model import number
+from mloml.reporting.strategies import STRATEGIES, activations, strategy_of
+from mloml.reporting.tables import Results, build_table
+
+COLUMNS = ("dataset", "activation", "fp", "bp", "bp_cv", "lead", "lead_cv", "mark", "mark_cv", "counted")
+
+
+def bp_rate_frame(results: Results) -> pd.DataFrame:
+    """Return FP's lead over BP (BP's error less FP's) at both rates, where all three are complete."""
+    labels = results.labels
+    means = {(c["dataset"], c["algorithm"]): c["mean"] for c in results.complete.to_dict("records")}
+    marks = {(c["dataset"], c["algorithm"]): c["mark_paired"] for c in results.comparisons.to_dict("records")}
+    rows = []
+    for base in activations(labels.algorithms):
+        names = (base, f"{base}_bp", f"{base}_bp_cv")
+        for dataset in labels.datasets:
+            fp, bp, bp_cv = (means.get((dataset, name)) for name in names)
+            if fp is None or bp is None or bp_cv is None:
+                continue
+            outcomes = [marks[(dataset, name)] for name in names[1:]]
+            counted = dataset not in labels.uncounted
+            rows.append((dataset, base, fp, bp, bp_cv, bp - fp, bp_cv - fp, *outcomes, counted))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def bp_rate_sentences(leads: pd.DataFrame, titles: dict[str, str], rate: float | None) -> list[str]:
+    """Answer the question for each activation, over the counted datasets."""
+    if rate is None:
+        return [
+            "This protocol chooses BP's rate by cross-validation anyway: both columns of BP are the same."
+        ]
+    counted = leads[leads["counted"].astype(bool)]
+    sentences = []
+    for base, title in titles.items():
+        mine = counted[counted["activation"] == base]
+        if mine.empty:
+            continue
+        lead, lead_cv = float(mine["lead"].mean()), float(mine["lead_cv"].mean())
+        share = f" ({1 - lead_cv / lead:.0%} of the lead goes)" if lead > 0 else ""
+        wins = [_counts(mine[column]) for column in ("mark", "mark_cv")]
+        sentences.append(
+            f"{title}, {len(mine)} datasets: BP's error at the rate {rate:g} is {number(lead)} above FP's on "
+            f"average (win/tie/loss of FP {wins[0]}); with the rate chosen by cross-validation it is "
+            f"{number(lead_cv)} ({wins[1]}){share}."
+        )
+    return sentences or ["No dataset is complete for BP at both rates and FP yet."]
+
+
+def write_bp_rate(results: Results, rate: float | None, folder: Path, command: str) -> list[str]:
+    """Write ``bp_rate.csv`` and ``.md``; return the answer in sentences."""
+    leads = bp_rate_frame(results)
+    sentences = bp_rate_sentences(leads, activations(results.labels.algorithms), rate)
+    shown = [name for name in results.labels.algorithms if strategy_of(name)[1] != "fbp"]
+    titles = {name: STRATEGIES[strategy_of(name)[1]] for name in shown}
+    fixed = "chosen by the protocol" if rate is None else f"{rate:g}"
+    caption = f"Error rates of BP at the rate {fixed} and at a rate chosen by cross-validation, beside FP."
+    remark = "•/◦: FP of the same activation is significantly better/worse (paired t-test, 5 % level)."
+    table = build_table(results, caption, "tab:bp-rate", shown, titles, [remark])
+    write_csv(folder / "bp_rate.csv", leads)
+    parts = ["\n".join(f"- {sentence}" for sentence in sentences), table_to_markdown(table)]
+    write_text(
+        folder / "bp_rate.md", document("How much of FP's lead is BP's learning rate?", parts, command)
+    )
+    return sentences
+
+
+def _counts(marks: pd.Series) -> str:
+    return "/".join(str(int((marks == name).sum())) for name in ("win", "tie", "loss"))
