@@ -57,9 +57,16 @@ def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset
 def pin(dataset: Dataset, settings: DataSettings) -> DataSettings:
     """Return settings that give this very dataset again without the network.
 
-    For worker processes: what the parent found, or found out of reach, is not looked for again.
+    For worker processes, wherever they start: what was found, or found out of reach, is not looked for again.
     """
-    return dataclasses.replace(settings, source=dataset.source, offline=True)
+    folder = settings.folder()
+    return dataclasses.replace(
+        settings,
+        source=dataset.source,
+        offline=True,
+        dir=str(folder.resolve()) if folder else None,
+        cache=str(settings.cache_folder().resolve()),
+    )
 
 
 def availability(config: DatasetConfig, settings: DataSettings) -> str:
