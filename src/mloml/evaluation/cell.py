@@ -15,7 +15,7 @@ import platform
 import time
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,6 +174,7 @@ def counters(selection: Selection) -> dict[str, Any]:
     return {name: None if value is None else np.asarray(value).tolist() for name, value in values.items()}
 
 
+@cache
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries a result depends on."""
     libraries = {name: importlib.metadata.version(name) for name in _LIBRARIES}
