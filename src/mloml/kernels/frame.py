@@ -1,0 +1,148 @@
+"""The frame-preserving root: a factor ``L`` that follows ``M <- M - g A`` without turning, in O(d²).
+
+With ``K = L^-T``, ``P = K p`` and ``Q = K q`` the new metric is ``L' (I + V C V') L``, ``V = [P Q]``, ``C = diag(-g, g)``.
+The symmetric root of the bracket is ``I + V F V'`` and its inverse ``I + V H V'`` with 2 x 2 matrices ``F`` and ``H``
+that follow from ``B = I + C V'V`` alone: with ``R = B^(1/2)``, ``F = (R + I)^-1 C`` and ``H = -R^-1 F``. Hence::
+
+    L <- L + V F [p q]'          K <- K + V H (K'V)'
+
+without eigenvectors, so that ``P`` parallel to ``Q`` or zero is no special case; the step stays in the cone
+if and only if ``det B > 0``.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.layout import (
+    AGE,
+    FAILURES,
+    INPUT,
+    K_LEFT,
+    K_RANK,
+    K_RIGHT,
+    LEFT,
+    OUTPUT,
+    RANK,
+    RIGHT,
+    ROWS,
+    SHRINK,
+    SPARE,
+    UPDATES,
+)
+from mloml.kernels.refine import refine
+from mloml.kernels.simd import exact
+from mloml.kernels.sweeps import fold_rows, project_rows
+from mloml.kernels.vectors import copy, gram, inner, mix
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+SHRINKAGE = 0.9
+"""How far towards the border of the cone a step goes that would have crossed it."""
+
+SINGULAR = 1e-12
+"""A relative eigenvalue below this counts as outside the cone."""
+
+REFINE_EVERY = 256
+"""Steps after which K is refined at the latest."""
+
+REFINE_SOONEST = 32
+"""Steps before which K is not refined again, whatever the residual."""
+
+DRIFT = 1e-9
+"""Relative residual of ``(L p)'(K p) = p'p`` at which K is refined at the next step."""
+
+
+@exact
+def cone_test(a: float, b: float, c: float, g: float) -> tuple[float, float]:
+    """Return ``det B`` and ``tr B`` for the Gram entries ``a = P'P``, ``b = Q'Q``, ``c = P'Q``."""
+    return (1.0 - g * a) * (1.0 + g * b) + g * g * c * c, 2.0 + g * (b - a)
+
+
+@exact
+def largest_step(a: float, b: float, c: float) -> float:
+    """Return ``g_max``: ``M - g A`` is positive definite exactly for ``g`` below it."""
+    s = a + b
+    low = a - b + sqrt(max(0.0, (s - 2.0 * c) * (s + 2.0 * c)))
+    return 2.0 / low if low > 0.0 else np.inf
+
+
+@exact
+def admissible_step(a: float, b: float, c: float, g: float, policy: int) -> tuple[float, bool]:
+    """Return the step to take (0: none) and whether ``g`` itself would have left the cone."""
+    determinant, trace = cone_test(a, b, c, g)
+    if determinant > SINGULAR * trace:
+        return g, False
+    if policy == SHRINK:
+        return SHRINKAGE * largest_step(a, b, c), True
+    return 0.0, True
+
+
+@exact
+def root_coefficients(
+    a: float, b: float, c: float, g: float
+) -> tuple[float, float, float, float, float, float]:
+    """Return the entries 11, 12, 22 of ``F`` and of ``H``."""
+    determinant, trace = cone_test(a, b, c, g)
+    s = sqrt(determinant)
+    t = sqrt(trace + 2.0 * s)
+    r11, r22, r21 = (1.0 - g * a + s) / t, (1.0 + g * b + s) / t, g * c / t  # r12 = -r21
+    k = g / ((r11 + 1.0) * (r22 + 1.0) + r21 * r21)
+    f11, f12, f22 = -k * (r22 + 1.0), k * r21, k * (r11 + 1.0)
+    h11 = -(r22 * f11 + r21 * f12) / s
+    h12 = -(r22 * f12 + r21 * f22) / s
+    h22 = -(r11 * f22 - r21 * f12) / s
+    return f11, f12, f22, h11, h12, h22
+
+
+@exact
+def frame_step(
+    i: int, L: Array, K: Array, V: Array, counts: Counts, g: float, policy: int, work: Array, d: int
+) -> bool:
+    """Take the MOML step ``M - g A`` on layer ``i``; inputs and outputs ``u = L p``, ``v = L q`` are in place.
+
+    ``L`` is up to date; its change, and K's, are left waiting. Returns False when the step was left out.
+    """
+    m = V.shape[1]
+    base, own = i * m * m, i * ROWS * m
+    x, left, right = own + INPUT * m, own + K_LEFT * m, own + K_RIGHT * m
+    if counts[i, AGE] >= REFINE_EVERY:
+        fold_rows(K, base, V, left, right, counts[i, K_RANK], d)
+        counts[i, K_RANK] = 0
+        refine(L, K, base, m, d, work)
+        counts[i, AGE] = 0
+    sums = own + SPARE * m
+    project_rows(K, base, V, x, left, sums, left, right, counts[i, K_RANK], d)
+    counts[i, K_RANK] = 0
+    watch_drift(i, V, counts, own)
+    a, b, c = gram(V, left)
+    g, failed = admissible_step(a, b, c, g, policy)
+    if failed:
+        counts[i, FAILURES] += 1
+    if g == 0.0:
+        return False
+    f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g)
+    mix(V, left, own + LEFT * m, f11, f12, f12, f22)
+    copy(V, x, own + RIGHT * m, 2)
+    mix(V, sums, right, h11, h12, h12, h22)
+    counts[i, RANK] = counts[i, K_RANK] = 2
+    counts[i, AGE] += 1
+    counts[i, UPDATES] += 1
+    return True
+
+
+@exact
+def watch_drift(i: int, V: Array, counts: Counts, own: int) -> None:
+    """Have K refined at the next step when ``(L p)'(K p)`` is no longer ``p'p``, or likewise for q."""
+    m = V.shape[1]
+    if counts[i, AGE] < REFINE_SOONEST:
+        return
+    for k in range(2):
+        p = own + (INPUT + k) * m
+        length = inner(V, p, p)
+        if abs(inner(V, own + (OUTPUT + k) * m, own + (K_LEFT + k) * m) - length) > DRIFT * length:
+            counts[i, AGE] = REFINE_EVERY

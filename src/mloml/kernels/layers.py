@@ -1,0 +1,201 @@
+"""One metric layer meets one triplet: its hinge, and its own algorithm's step where the hinge asks for it.
+
+Before the call the layer's inputs (p, q, h) are in place. After it the outputs (u, v, z) are those of the *updated*
+layer. Changes of rank 2 whose right side is (p, q) are left waiting in LEFT and RIGHT; see ``layout``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.factors import cholesky_step, compose, eigen, symmetric_step
+from mloml.kernels.frame import frame_step
+from mloml.kernels.layout import (
+    CHOLESKY,
+    FAILURES,
+    FRAME,
+    INPUT,
+    KIND,
+    LEFT,
+    LEGO,
+    LOWER,
+    MOVED,
+    OPML,
+    OUTPUT,
+    PASSIVE_AGGRESSIVE,
+    POLICY,
+    RANK,
+    RDML,
+    RIGHT,
+    ROWS,
+    SPARE,
+    STEP,
+    UPDATES,
+    UPPER,
+    VARIANT,
+)
+from mloml.kernels.lego import lego_step
+from mloml.kernels.passes import product
+from mloml.kernels.rdml import rdml_step
+from mloml.kernels.simd import exact, exact_inline
+from mloml.kernels.sweeps import map_rows
+from mloml.kernels.vectors import add_mix, add_pair, copy, gram, inner, mix, squares
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+LIMIT = 1e30
+"""A hinge beyond this is taken as the sign of a diverging run."""
+
+
+@exact
+def see(i: int, L: Array, V: Array, counts: Counts, all_three: bool, d: int) -> float:
+    """Write the waiting change into ``L``, map the inputs, and return the hinge argument of the outputs."""
+    m = V.shape[1]
+    own = i * ROWS * m
+    out = own + OUTPUT * m
+    map_rows(
+        L,
+        i * m * m,
+        V,
+        own + INPUT * m,
+        out,
+        own + LEFT * m,
+        own + RIGHT * m,
+        counts[i, RANK],
+        all_three,
+        d,
+    )
+    counts[i, RANK] = 0
+    near, far = squares(V, out)
+    return 1.0 + near - far
+
+
+@exact_inline
+def learn(
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    numbers: Array,
+    counts: Counts,
+    options: Counts,
+    all_three: bool,
+    work: Array,
+    d: int,
+) -> bool:
+    """Let layer ``i`` learn from the triplet; False when its outputs are no longer sensible numbers."""
+    kind = options[i, KIND]
+    g = numbers[i, STEP]
+    again = True
+    learned = False
+    while again:  # a layer that was changed at once, not left waiting, is looked at a second time
+        again = False
+        hinge = see(i, L, V, counts, all_three, d)
+        if not abs(hinge) < LIMIT:
+            return False
+        if learned or g <= 0.0:
+            continue
+        learned = True
+        if kind == LEGO or kind == RDML:  # noqa: SIM109 (a tuple costs compile time)
+            learn_pairs(i, L, K, V, numbers, counts, kind, d)
+            again = True
+        elif hinge > 0.0:
+            if options[i, VARIANT] == PASSIVE_AGGRESSIVE:
+                g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
+            if kind == FRAME:
+                waits = frame_step(i, L, K, V, counts, g, options[i, POLICY], work, d)
+            elif kind == OPML:
+                waits = opml_layer(i, V, counts, g)
+            else:
+                learn_dense(i, L, K, V, counts, options, g, work, d)
+                waits, again = False, True
+            if waits:
+                follow_outputs(i, V, all_three)
+    return True
+
+
+@exact
+def passive_step(V: Array, x: int, hinge: float) -> float:
+    """Return the step that brings the hinge to 0: ``hinge / ||A||²``."""
+    a, b, c = gram(V, x)
+    norm = a * a + b * b - 2.0 * c * c
+    return hinge / norm if norm > 0.0 else np.inf
+
+
+@exact
+def follow_outputs(i: int, V: Array, all_three: bool) -> None:
+    """Bring the outputs up to the waiting change ``left [p q]'``, in O(d)."""
+    m = V.shape[1]
+    own = i * ROWS * m
+    x, out, left = own + INPUT * m, own + OUTPUT * m, own + LEFT * m
+    pp, qq, pq = gram(V, x)
+    add_mix(V, left, out, pp, pq, pq, qq)
+    if all_three:
+        h = x + 2 * m
+        add_pair(V, left, out + 2 * m, inner(V, x, h), inner(V, x + m, h))
+
+
+@exact
+def opml_layer(i: int, V: Array, counts: Counts, g: float) -> bool:
+    """Leave OPML's step ``L (I + g A)^-1`` waiting; False (and counted) when the bracket is not PD."""
+    m = V.shape[1]
+    own = i * ROWS * m
+    x = own + INPUT * m
+    a, b, c = gram(V, x)
+    den = (1.0 + g * a) * (1.0 - g * b) + g * g * c * c
+    if g * b >= 1.0 or den <= 0.0:
+        counts[i, FAILURES] += 1
+        return False
+    k = g / den
+    cross = -k * g * c
+    mix(V, own + OUTPUT * m, own + LEFT * m, -k * (1.0 - g * b), cross, cross, k * (1.0 + g * a))
+    copy(V, x, own + RIGHT * m, 2)
+    counts[i, RANK] = 2
+    counts[i, UPDATES] += 1
+    return True
+
+
+@exact
+def learn_dense(
+    i: int, L: Array, K: Array, V: Array, counts: Counts, options: Counts, g: float, work: Array, d: int
+) -> None:
+    """Take MOML's step on a Cholesky or symmetric factor."""
+    own = i * ROWS
+    p, q = V[own + INPUT, :d], V[own + INPUT + 1, :d]
+    scratch = V[own + SPARE : own + SPARE + 3]
+    policy, moved = options[i, POLICY], counts[i, MOVED] == 1
+    if options[i, KIND] == CHOLESKY:
+        taken, failed = cholesky_step(L[i], p, q, g, policy, moved, work, scratch)
+    else:
+        taken, failed = symmetric_step(L[i], K[i], p, q, g, policy, moved, work, scratch)
+    counts[i, FAILURES] += failed
+    counts[i, UPDATES] += taken
+    if taken:
+        counts[i, MOVED] = 0
+
+
+@exact
+def learn_pairs(
+    i: int, L: Array, K: Array, V: Array, numbers: Array, counts: Counts, kind: int, d: int
+) -> None:
+    """Show the pairs (t, p) and (t, q) to a LEGO or RDML layer, in this order."""
+    own = i * ROWS
+    changed = False
+    for side in range(2):
+        z, u, w = V[own + INPUT + side], V[own + OUTPUT + side], V[own + SPARE]
+        if kind == LEGO:
+            if changed:
+                product(L[i], z, u)
+            done = lego_step(L[i], z, u, w, numbers[i, LOWER if side == 0 else UPPER], numbers[i, STEP])
+            counts[i, FAILURES] += not done
+        else:
+            status = rdml_step(K[i], z, w, side == 0, numbers[i, STEP])
+            done = status > 0
+            counts[i, FAILURES] += status == 2
+        counts[i, UPDATES] += done
+        changed = changed or done
+    if changed and kind == RDML:
+        values, vectors = eigen(K[i], d)
+        compose(vectors, np.sqrt(np.maximum(values, 0.0)), L[i])

@@ -1,0 +1,31 @@
+"""Arrays as the four-at-a-time kernels want them: padded with zeros, starting at a cache line."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH = 4
+"""Doubles that are treated at a time."""
+
+
+def padded(d: int) -> int:
+    """Return the number of columns that hold ``d`` entries.
+
+    >>> padded(21), padded(24)
+    (24, 24)
+    """
+    return -(-d // WIDTH) * WIDTH
+
+
+def zeros(*shape: int) -> NDArray[np.float64]:
+    """Return zeros whose last axis is padded and whose data start at a cache line.
+
+    >>> zeros(2, 5).shape
+    (2, 8)
+    """
+    shape = (*shape[:-1], padded(shape[-1]))
+    size = int(np.prod(shape))
+    buffer = np.zeros(size + 8)
+    skip = (-buffer.ctypes.data % 64) // 8
+    return buffer[skip : skip + size].reshape(shape)

@@ -1,0 +1,159 @@
+"""Four doubles at a time, spelt out: what a compiler does with a plain loop depends on what stands around it.
+
+Inner loops written with these few operations come out the same wherever they are inlined, so sums are always
+added up in the same order: a stack's first layer equals MOML bit by bit, and a stack of three equals the
+first three layers of a stack of five. LLVM turns the operations into whatever vectors the processor has.
+
+Matrices and vectors are padded with zeros to a multiple of four columns, see ``padding``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+from mloml.kernels.compiled import source_stamp
+from mloml.kernels.padding import WIDTH
+
+
+def exact(function: Callable[..., Any], inline: str = "never") -> Callable[..., Any]:
+    """Compile like :func:`mloml.kernels.compiled.kernel`, but leave the order of sums as written."""
+    compiled = njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
+    compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+    return compiled
+
+
+def exact_inline(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function with its caller: a long one is then optimised once, not once per level of calls."""
+    return exact(function, inline="always")
+
+
+class Vector(types.Type):
+    """Four doubles in a register."""
+
+    def __init__(self) -> None:
+        super().__init__(name="vector of 4 doubles")
+
+
+vector = Vector()
+_DOUBLE = ir.DoubleType()
+_FOUR = ir.VectorType(_DOUBLE, WIDTH)
+_INDEX = ir.IntType(32)
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, _FOUR)
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [offset]), _FOUR.as_pointer())
+
+
+def _is_contiguous(array: Any) -> bool:
+    return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
+
+
+@intrinsic
+def load(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Read the four entries from flat position ``offset`` of a C-contiguous array."""
+    if not _is_contiguous(array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_address(context, builder, signature.args[0], *args), align=8)
+
+    return vector(array, types.intp), generate
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
+    """Write four entries at flat position ``offset`` of a C-contiguous array."""
+    if not _is_contiguous(array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        target = _address(context, builder, signature.args[0], *args[:2])
+        builder.store(args[2], target, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, vector), generate
+
+
+@intrinsic
+def spread(typingctx: Any, value: Any) -> Any:
+    """Put one number into all four places."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_FOUR, ir.Undefined), args[0], _INDEX(0))
+        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, WIDTH), [0] * WIDTH))
+
+    return vector(types.float64), generate
+
+
+@intrinsic
+def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return ``a b + c``, with one rounding where the processor can."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(_FOUR, [_FOUR] * 3), "llvm.fmuladd.v4f64"
+        )
+        return builder.call(function, args)
+
+    return vector(vector, vector, vector), generate
+
+
+@intrinsic
+def times(typingctx: Any, a: Any, b: Any) -> Any:
+    """Return ``a b``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fmul(*args)
+
+    return vector(vector, vector), generate
+
+
+@intrinsic
+def minus(typingctx: Any, a: Any, b: Any) -> Any:
+    """Return ``a - b``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fsub(*args)
+
+    return vector(vector, vector), generate
+
+
+@intrinsic
+def keep_where_positive(typingctx: Any, condition: Any, a: Any) -> Any:
+    """Return ``a`` where ``condition > 0``, else 0 (also where it is NaN)."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zero = ir.Constant(_FOUR, [0.0] * WIDTH)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], zero)
+
+    return vector(vector, vector), generate
+
+
+@intrinsic
+def total(typingctx: Any, a: Any) -> Any:
+    """Return the sum of the four entries, as ``(a0 + a2) + (a1 + a3)``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pair = ir.VectorType(_INDEX, 2)
+        low = builder.shuffle_vector(args[0], args[0], ir.Constant(pair, [0, 1]))
+        high = builder.shuffle_vector(args[0], args[0], ir.Constant(pair, [2, 3]))
+        both = builder.fadd(low, high)
+        return builder.fadd(
+            builder.extract_element(both, _INDEX(0)), builder.extract_element(both, _INDEX(1))
+        )
+
+    return types.float64(vector), generate

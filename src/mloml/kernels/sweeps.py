@@ -1,0 +1,251 @@
+"""Passes over the rows of a square matrix; each reads (and mends) a row once and gets all it can out of it.
+
+``A`` is one of the stacks ``L``, ``K`` and ``base`` the flat position of a layer's matrix in it. ``x``, ``left``,
+``right``, ``out`` are flat positions in ``vectors`` of up to three vectors that follow one another. Two rows are
+treated at a time, so that what is loaded for one serves the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.padding import WIDTH
+from mloml.kernels.simd import exact, fma, load, spread, store, times, total
+
+Array = NDArray[np.float64]
+
+
+def _make_map(rank: int, outputs: int) -> Callable[..., None]:
+    """Compile ``A += left right'`` and ``out = A x`` for a change of rank 0, 2 or 3 and 2 or 3 vectors."""
+
+    @exact
+    def sweep(A: Array, base: int, V: Array, x: int, out: int, left: int, right: int, d: int) -> None:
+        m = V.shape[1]
+        flat = V.reshape(V.size)
+        for r in range(0, d, 2):
+            row = base + r * m
+            if rank > 0:
+                a0, a1 = spread(flat[left + r]), spread(flat[left + r + 1])
+                b0, b1 = spread(flat[left + m + r]), spread(flat[left + m + r + 1])
+            if rank > 2:
+                c0, c1 = spread(flat[left + 2 * m + r]), spread(flat[left + 2 * m + r + 1])
+            u0 = u1 = v0 = v1 = z0 = z1 = spread(0.0)
+            for j in range(0, m, WIDTH):
+                y0, y1 = load(A, row + j), load(A, row + m + j)
+                if rank > 0:
+                    change = load(V, right + j)
+                    y0, y1 = fma(a0, change, y0), fma(a1, change, y1)
+                    change = load(V, right + m + j)
+                    y0, y1 = fma(b0, change, y0), fma(b1, change, y1)
+                    if rank > 2:
+                        change = load(V, right + 2 * m + j)
+                        y0, y1 = fma(c0, change, y0), fma(c1, change, y1)
+                    store(A, row + j, y0)
+                    store(A, row + m + j, y1)
+                seen = load(V, x + j)
+                u0, u1 = fma(y0, seen, u0), fma(y1, seen, u1)
+                seen = load(V, x + m + j)
+                v0, v1 = fma(y0, seen, v0), fma(y1, seen, v1)
+                if outputs > 2:
+                    seen = load(V, x + 2 * m + j)
+                    z0, z1 = fma(y0, seen, z0), fma(y1, seen, z1)
+            flat[out + r], flat[out + r + 1] = total(u0), total(u1)
+            flat[out + m + r], flat[out + m + r + 1] = total(v0), total(v1)
+            if outputs > 2:
+                flat[out + 2 * m + r], flat[out + 2 * m + r + 1] = total(z0), total(z1)
+
+    return sweep
+
+
+_map_0_2, _map_0_3 = _make_map(0, 2), _make_map(0, 3)
+_map_2_2, _map_2_3 = _make_map(2, 2), _make_map(2, 3)
+_map_3_2, _map_3_3 = _make_map(3, 2), _make_map(3, 3)
+
+
+@exact
+def map_rows(
+    A: Array, base: int, V: Array, x: int, out: int, left: int, right: int, rank: int, all_three: bool, d: int
+) -> None:
+    """Set ``A += left right'``, then ``out = A x`` for two or all three vectors."""
+    if rank == 2:
+        if all_three:
+            _map_2_3(A, base, V, x, out, left, right, d)
+        else:
+            _map_2_2(A, base, V, x, out, left, right, d)
+    elif rank == 0:
+        if all_three:
+            _map_0_3(A, base, V, x, out, left, right, d)
+        else:
+            _map_0_2(A, base, V, x, out, left, right, d)
+    elif all_three:
+        _map_3_3(A, base, V, x, out, left, right, d)
+    else:
+        _map_3_2(A, base, V, x, out, left, right, d)
+
+
+def _make_project(rank: int) -> Callable[..., None]:
+    """Compile ``A += left right'``, ``out = A x`` and ``sums = A' out`` for two vectors, in one pass."""
+
+    @exact
+    def sweep(
+        A: Array, base: int, V: Array, x: int, out: int, sums: int, left: int, right: int, d: int
+    ) -> None:
+        m = V.shape[1]
+        flat = V.reshape(V.size)
+        for j in range(0, 2 * m, WIDTH):
+            store(V, sums + j, spread(0.0))
+        for r in range(0, d, 2):
+            row = base + r * m
+            if rank > 0:
+                a0, a1 = spread(flat[left + r]), spread(flat[left + r + 1])
+                b0, b1 = spread(flat[left + m + r]), spread(flat[left + m + r + 1])
+            if rank > 2:
+                c0, c1 = spread(flat[left + 2 * m + r]), spread(flat[left + 2 * m + r + 1])
+            u0 = u1 = v0 = v1 = spread(0.0)
+            for j in range(0, m, WIDTH):
+                y0, y1 = load(A, row + j), load(A, row + m + j)
+                if rank > 0:
+                    change = load(V, right + j)
+                    y0, y1 = fma(a0, change, y0), fma(a1, change, y1)
+                    change = load(V, right + m + j)
+                    y0, y1 = fma(b0, change, y0), fma(b1, change, y1)
+                    if rank > 2:
+                        change = load(V, right + 2 * m + j)
+                        y0, y1 = fma(c0, change, y0), fma(c1, change, y1)
+                    store(A, row + j, y0)
+                    store(A, row + m + j, y1)
+                seen = load(V, x + j)
+                u0, u1 = fma(y0, seen, u0), fma(y1, seen, u1)
+                seen = load(V, x + m + j)
+                v0, v1 = fma(y0, seen, v0), fma(y1, seen, v1)
+            s0, s1, t0, t1 = total(u0), total(u1), total(v0), total(v1)
+            flat[out + r], flat[out + r + 1] = s0, s1
+            flat[out + m + r], flat[out + m + r + 1] = t0, t1
+            p0, p1, q0, q1 = spread(s0), spread(s1), spread(t0), spread(t1)
+            for j in range(0, m, WIDTH):
+                y0, y1 = load(A, row + j), load(A, row + m + j)
+                store(V, sums + j, fma(p1, y1, fma(p0, y0, load(V, sums + j))))
+                store(V, sums + m + j, fma(q1, y1, fma(q0, y0, load(V, sums + m + j))))
+
+    return sweep
+
+
+_project_0, _project_2, _project_3 = _make_project(0), _make_project(2), _make_project(3)
+
+
+@exact
+def project_rows(
+    A: Array, base: int, V: Array, x: int, out: int, sums: int, left: int, right: int, rank: int, d: int
+) -> None:
+    """Set ``A += left right'``, ``out = A x`` and ``sums = A' out`` for two vectors; ``out`` may be ``left``."""
+    if rank == 2:
+        _project_2(A, base, V, x, out, sums, left, right, d)
+    elif rank == 0:
+        _project_0(A, base, V, x, out, sums, left, right, d)
+    else:
+        _project_3(A, base, V, x, out, sums, left, right, d)
+
+
+def _make_exchange(rank: int) -> Callable[..., None]:
+    """Compile ``A += left right'``, ``out = A x`` and ``sums = A' g`` for three vectors, in one pass."""
+
+    @exact
+    def sweep(
+        A: Array, base: int, V: Array, x: int, g: int, out: int, sums: int, left: int, right: int, d: int
+    ) -> None:
+        m = V.shape[1]
+        flat = V.reshape(V.size)
+        for j in range(0, 3 * m, WIDTH):
+            store(V, sums + j, spread(0.0))
+        for r in range(d):
+            row = base + r * m
+            if rank > 0:
+                a, b = spread(flat[left + r]), spread(flat[left + m + r])
+            if rank > 2:
+                c = spread(flat[left + 2 * m + r])
+            g0, g1, g2 = spread(flat[g + r]), spread(flat[g + m + r]), spread(flat[g + 2 * m + r])
+            u = v = w = spread(0.0)
+            for j in range(0, m, WIDTH):
+                y = load(A, row + j)
+                if rank > 0:
+                    y = fma(b, load(V, right + m + j), fma(a, load(V, right + j), y))
+                    if rank > 2:
+                        y = fma(c, load(V, right + 2 * m + j), y)
+                    store(A, row + j, y)
+                u = fma(y, load(V, x + j), u)
+                v = fma(y, load(V, x + m + j), v)
+                w = fma(y, load(V, x + 2 * m + j), w)
+                store(V, sums + j, fma(g0, y, load(V, sums + j)))
+                store(V, sums + m + j, fma(g1, y, load(V, sums + m + j)))
+                store(V, sums + 2 * m + j, fma(g2, y, load(V, sums + 2 * m + j)))
+            flat[out + r], flat[out + m + r], flat[out + 2 * m + r] = total(u), total(v), total(w)
+
+    return sweep
+
+
+_exchange_0, _exchange_2, _exchange_3 = _make_exchange(0), _make_exchange(2), _make_exchange(3)
+
+
+@exact
+def exchange_rows(
+    A: Array,
+    base: int,
+    V: Array,
+    x: int,
+    g: int,
+    out: int,
+    sums: int,
+    left: int,
+    right: int,
+    rank: int,
+    d: int,
+) -> None:
+    """Set ``A += left right'``, ``out = A x`` and ``sums = A' g`` for three vectors."""
+    if rank == 2:
+        _exchange_2(A, base, V, x, g, out, sums, left, right, d)
+    elif rank == 0:
+        _exchange_0(A, base, V, x, g, out, sums, left, right, d)
+    else:
+        _exchange_3(A, base, V, x, g, out, sums, left, right, d)
+
+
+@exact
+def pull_rows(A: Array, base: int, V: Array, g: int, sums: int, d: int) -> None:
+    """Set ``sums = A' g`` for three vectors."""
+    m = V.shape[1]
+    flat = V.reshape(V.size)
+    for j in range(0, 3 * m, WIDTH):
+        store(V, sums + j, spread(0.0))
+    for r in range(0, d, 2):
+        row = base + r * m
+        a0, a1 = spread(flat[g + r]), spread(flat[g + r + 1])
+        b0, b1 = spread(flat[g + m + r]), spread(flat[g + m + r + 1])
+        c0, c1 = spread(flat[g + 2 * m + r]), spread(flat[g + 2 * m + r + 1])
+        for j in range(0, m, WIDTH):
+            y0, y1 = load(A, row + j), load(A, row + m + j)
+            store(V, sums + j, fma(a1, y1, fma(a0, y0, load(V, sums + j))))
+            store(V, sums + m + j, fma(b1, y1, fma(b0, y0, load(V, sums + m + j))))
+            store(V, sums + 2 * m + j, fma(c1, y1, fma(c0, y0, load(V, sums + 2 * m + j))))
+
+
+@exact
+def fold_rows(A: Array, base: int, V: Array, left: int, right: int, rank: int, d: int) -> None:
+    """Set ``A += left right'`` with the same roundings as the passes above."""
+    m = V.shape[1]
+    flat = V.reshape(V.size)
+    for r in range(d):
+        for j in range(0, m, WIDTH):
+            y = load(A, base + r * m + j)
+            for k in range(rank):
+                y = fma(spread(flat[left + k * m + r]), load(V, right + k * m + j), y)
+            store(A, base + r * m + j, y)
+
+
+@exact
+def scale_rows(A: Array, base: int, m: int, factor: float) -> None:
+    """Set ``A *= factor``."""
+    for j in range(base, base + m * m, WIDTH):
+        store(A, j, times(spread(factor), load(A, j)))

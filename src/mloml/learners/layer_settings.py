@@ -1,0 +1,112 @@
+"""From the parameters of a stack to the settings of each of its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mloml.constraints import distance_percentiles
+from mloml.errors import suggestion
+from mloml.kernels import layout
+
+from .stack_state import Array, Layer, choose_cone
+
+STEP_NAMES = ("gamma", "eta", "lam")
+
+KNOWN: dict[str, set[str]] = {
+    "moml": {"gamma", "variant", "factor", "cone"},
+    "opml": {"gamma"},
+    "lego": {"gamma", "eta", "targets", "percentiles"},
+    "rdml": {"gamma", "lam"},
+}
+"""Settings a layer of each algorithm can have."""
+
+FEWEST_ROWS = 7
+"""Rows below which percentiles of distances say nothing."""
+
+
+def layer_settings(stack: Any, X: Array | None) -> list[Layer]:
+    """Return what each layer of a stack is; ``X`` are the rows that percentiles are taken from."""
+    names = layer_names(stack.layer, stack.n_layers)
+    unfit = sorted(set(names) - {"moml", "opml"})
+    if stack.propagation == "fbp" and unfit:
+        raise ValueError(
+            f"propagation='fbp' is defined for moml and opml layers only, layer has {unfit}; use 'fp' or 'bp'"
+        )
+    defaults = {"gamma": stack.gamma, "factor": stack.factor, "cone": stack.cone}
+    return [
+        one_layer(name, {**defaults, **own}, X)
+        for name, own in zip(names, own_params(stack.layer_params, names), strict=True)
+    ]
+
+
+def layer_names(layer: str | Sequence[str], n_layers: int) -> list[str]:
+    """Return the algorithm of each layer.
+
+    >>> layer_names("moml", 2)
+    ['moml', 'moml']
+    """
+    names = [layer] * n_layers if isinstance(layer, str) else list(layer)
+    for name in names:
+        if name not in KNOWN:
+            hint = suggestion(str(name), KNOWN)
+            raise ValueError(f"layer has {name!r}, expected one of {', '.join(KNOWN)}{hint}")
+    if len(names) != n_layers:
+        raise ValueError(f"layer has {len(names)} entries but n_layers is {n_layers}: give one per layer")
+    return names
+
+
+def own_params(given: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return each layer's entry of ``layer_params``, checked."""
+    if given is None or isinstance(given, Mapping):
+        entries: list[Any] = [given or {}] * len(names)
+    else:
+        entries = list(given)
+    if len(entries) != len(names):
+        raise ValueError(f"layer_params has {len(entries)} entries, expected one per layer ({len(names)})")
+    for entry, name in zip(entries, names, strict=True):
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"layer_params has {entry!r}, expected a dict per layer")
+        for key in entry:
+            if key not in KNOWN[name]:
+                raise ValueError(
+                    f"layer_params has {key!r}, but a {name} layer has {', '.join(sorted(KNOWN[name]))}"
+                )
+    return [dict(entry) for entry in entries]
+
+
+def one_layer(name: str, params: dict[str, Any], X: Array | None) -> Layer:
+    """Return the settings of one layer."""
+    step = next(params[key] for key in reversed(STEP_NAMES) if key in params)
+    if not isinstance(step, Real) or not 0 <= float(step) < np.inf:
+        raise ValueError(f"the step size of a {name} layer is {step!r}, expected a number >= 0")
+    if name == "moml":
+        factor, variant = params["factor"], params.get("variant", "paper")
+        if factor not in layout.KINDS[:3]:
+            raise ValueError(f"factor is {factor!r}, expected one of {', '.join(layout.KINDS[:3])}")
+        if variant not in layout.VARIANTS:
+            raise ValueError(f"variant is {variant!r}, expected one of {', '.join(layout.VARIANTS)}")
+        return Layer(factor, float(step), choose_cone(factor, params["cone"]), variant)
+    if name == "lego":
+        return Layer("lego", float(step), targets=lego_targets(params, X))
+    return Layer(name, float(step))
+
+
+def lego_targets(params: dict[str, Any], X: Array | None) -> tuple[float, float]:
+    """Return the target distances of a lego layer: as given, or percentiles of the input rows' distances."""
+    targets = params.get("targets", "percentiles")
+    if isinstance(targets, str):
+        if X is None or len(X) < FEWEST_ROWS:
+            raise ValueError(
+                f"percentiles need at least {FEWEST_ROWS} rows in the first call, got {0 if X is None else len(X)} "
+                "sample(s); give layer_params={'targets': (lower, upper)} for a stream"
+            )
+        low, high = params.get("percentiles", (5, 95))
+        targets = distance_percentiles(X, (low, high))
+    lower, upper = (float(value) for value in targets)
+    if not 0 <= lower <= upper:
+        raise ValueError(f"targets is {targets!r}, expected two numbers with 0 <= lower <= upper")
+    return lower, upper

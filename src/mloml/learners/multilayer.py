@@ -1,0 +1,227 @@
+"""MLOML: a stack of metric layers with non-linearities between them, the paper's framework (Section III)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mloml.constraints import Rule
+from mloml.kernels import layout
+
+from .layer_settings import layer_settings
+from .moml import warn_of_divergence
+from .online import OnlineLearner, Triplets
+from .stack_state import Array, Propagation, StackState, activate
+
+
+class MLOML(OnlineLearner, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Multi-layer online metric learning.
+
+    ``n_layers`` metric layers ``L_i`` (square, starting at the identity) with a non-linearity after each but the
+    last. A row is mapped to ``L_n phi(L_{n-1} ... phi(L_1 x))``, where Euclidean distance is the learned one.
+    For each triplet
+
+    - forward propagation (``"fp"``): layer after layer takes its own algorithm's step on what the already
+      updated layers below make of the three samples;
+    - backward propagation (``"bp"``): one gradient step on the last layer's hinge, for all layers;
+    - both (``"fbp"``): a forward pass, then one gradient step of the loss (Eq. 1)::
+
+        1/2 [1 + ||z_t - z_p||² - ||z_t - z_q||²]+ + sum_i w_i Loc_i + lambda/2 sum_i ||L_i||²
+
+    Each costs O(d²) per layer and triplet. With r, s, t for the activation the paper writes MLOML-r, -s, -t.
+
+    Parameters
+    ----------
+    layer : {"moml", "opml", "lego", "rdml"} or list of them, default="moml"
+        The algorithm of the layers. FBP needs moml and opml layers.
+    n_layers : int, default=3
+        Number of metric layers.
+    activation : {"relu", "sigmoid", "tanh"}, default="relu"
+        Non-linearity between layers.
+    propagation : {"fp", "bp", "fbp"}, default="fp"
+        How the layers learn.
+    gamma : float, default=1e-2
+        Step size of every layer's own algorithm (gamma of moml and opml, eta of lego, lambda of rdml).
+    rate : float, default=1e-4
+        Learning rate of the gradient steps of bp and fbp.
+    decay : float, default=0.0
+        Weight ``lambda`` of the penalty in the loss.
+    local_loss : {"scaled", "hinge"}, default="scaled"
+        Local loss of a layer in fbp: its hinge times its step size, or its hinge.
+    routing : {"below", "all"}, default="below"
+        Which layers the local loss of layer i moves: those below it (the paper's text), or also layer i itself.
+    freeze_w : bool, default=False
+        Keep the weights ``w_i`` at 1 instead of learning them; learned ones can only fall, and stop at 0.
+    layer_params : dict or list of dicts, optional
+        Settings of all layers, or of each: "gamma" (also as "eta", "lam"), "variant", "factor" and "cone" of moml,
+        "targets" and "percentiles" of lego.
+    factor : {"frame", "cholesky", "symmetric"}, default="frame"
+        Factor of moml layers, see :class:`~mloml.learners.moml.MOML`.
+    cone : {"shrink", "clip", "skip"} or None, default=None
+        What moml layers do with a step that would leave the cone; None: the factor's default.
+    scans, shuffle, random_state, triplets
+        See :class:`~mloml.learners.opml.OPML`.
+
+    Attributes
+    ----------
+    layers_ : array of shape (n_layers, d, d)
+        The learned ``L_i``.
+    w_ : array of shape (n_layers,)
+        Weights of the local losses.
+    n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
+        Steps that changed the layer, and steps that would have left the cone.
+    diverged_ : bool
+        Whether learning had to stop because the numbers grew beyond all bounds.
+    classes_, n_triplets_
+        See :class:`~mloml.learners.online.OnlineLearner`.
+
+    References
+    ----------
+    W. Li, Y. Shi, W. Yang et al. A multilayer framework for online metric learning. arXiv 1805.05510 (v3).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import Normalizer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(Normalizer(), MLOML(gamma=1e-2, random_state=0), KNeighborsClassifier())
+    >>> print(f"{cross_val_score(model, X, y).mean():.2f}")
+    0.97
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **OnlineLearner._parameter_constraints,
+        "layer": [StrOptions({"moml", "opml", "lego", "rdml"}), list, tuple],
+        "n_layers": [Interval(Integral, 1, None, closed="left")],
+        "activation": [StrOptions(set(layout.ACTIVATIONS))],
+        "propagation": [StrOptions({"fp", "bp", "fbp"})],
+        "gamma": [Interval(Real, 0, None, closed="left")],
+        "rate": [Interval(Real, 0, None, closed="left")],
+        "decay": [Interval(Real, 0, None, closed="left")],
+        "local_loss": [StrOptions({"scaled", "hinge"})],
+        "routing": [StrOptions({"below", "all"})],
+        "freeze_w": ["boolean"],
+        "layer_params": [Mapping, list, tuple, None],
+        "factor": [StrOptions({"frame", "cholesky", "symmetric"})],
+        "cone": [StrOptions(set(layout.POLICIES)), None],
+    }
+
+    def __init__(
+        self,
+        layer: str | Sequence[str] = "moml",
+        n_layers: int = 3,
+        *,
+        activation: str = "relu",
+        propagation: str = "fp",
+        gamma: float = 1e-2,
+        rate: float = 1e-4,
+        decay: float = 0.0,
+        local_loss: str = "scaled",
+        routing: str = "below",
+        freeze_w: bool = False,
+        layer_params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        factor: str = "frame",
+        cone: str | None = None,
+        scans: int = 20,
+        shuffle: bool = True,
+        random_state: Any = None,
+        triplets: Rule = "released",
+    ) -> None:
+        self.layer = layer
+        self.n_layers = n_layers
+        self.activation = activation
+        self.propagation = propagation
+        self.gamma = gamma
+        self.rate = rate
+        self.decay = decay
+        self.local_loss = local_loss
+        self.routing = routing
+        self.freeze_w = freeze_w
+        self.layer_params = layer_params
+        self.factor = factor
+        self.cone = cone
+        self.scans = scans
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.triplets = triplets
+
+    def unused_parameters(self) -> set[str]:
+        """Return the names of parameters that have no effect with this kind of propagation."""
+        loss_layer = {"rate", "decay", "local_loss", "routing", "freeze_w"}
+        if self.propagation == "fp":
+            return loss_layer
+        if self.propagation == "bp":
+            return {"gamma", "local_loss", "routing", "freeze_w", "factor", "cone"}
+        return set()
+
+    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
+        self.diverged_ = False
+        self._state = StackState(n_features, layer_settings(self, X))
+
+    def _learn(self, rows: Array, triplets: Triplets) -> None:
+        how = Propagation(
+            self.propagation,
+            self.activation,
+            float(self.rate),
+            float(self.decay),
+            self.local_loss,
+            self.routing,
+            bool(self.freeze_w),
+        )
+        if not self.diverged_ and not self._state.learn(rows, triplets, how):
+            self.diverged_ = True
+            warn_of_divergence(self, f"a smaller rate (now {self.rate:g}) or gamma (now {self.gamma:g})")
+
+    def _finish(self) -> None:
+        self.layers_ = self._state.layers
+        self.w_ = self._state.numbers[:, layout.WEIGHT].copy()
+        self.n_updates_ = self._state.counts[:, layout.UPDATES].copy()
+        self.n_cone_failures_ = self._state.counts[:, layout.FAILURES].copy()
+
+    def transform(self, X: ArrayLike, layer: int | None = None) -> Array:
+        """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last."""
+        check_is_fitted(self, "layers_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        last = self._checked_layer(layer)
+        for L in self.layers_[: last - 1]:
+            X = activate(X @ L.T, self.activation)
+        return X @ self.layers_[last - 1].T
+
+    def get_mahalanobis_matrix(self, layer: int) -> Array:
+        """Return ``M = L'L`` of one metric layer (1 is the first): a metric on that layer's inputs."""
+        check_is_fitted(self, "layers_")
+        L = self.layers_[self._checked_layer(layer) - 1]
+        return L.T @ L
+
+    def _checked_layer(self, layer: int | None) -> int:
+        n = len(self.layers_)
+        if layer is None:
+            return n
+        if isinstance(layer, bool) or not isinstance(layer, Integral) or not 1 <= layer <= n:
+            raise ValueError(f"layer is {layer!r}, expected an integer from 1 to {n}")
+        return int(layer)
+
+    @property
+    def components_(self) -> Array:
+        """The single matrix of a stack of one layer."""
+        check_is_fitted(self, "layers_")
+        if len(self.layers_) > 1:
+            raise AttributeError(
+                f"components_ does not exist: a stack of {len(self.layers_)} layers with {self.activation} between "
+                "them is no linear map; see layers_, or transform(X, layer=1) for the linear first layer"
+            )
+        return self.layers_[0]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.layers_.shape[1])

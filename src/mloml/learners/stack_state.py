@@ -1,0 +1,138 @@
+"""The arrays of a stack of metric layers, and the way they meet the compiled scans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels import layout
+from mloml.kernels.padding import padded, zeros
+
+Array = NDArray[np.float64]
+
+DEFAULT_CONE = {"frame": "shrink", "cholesky": "shrink", "symmetric": "clip", "none": "clip"}
+"""What a step that would leave the cone does by default, for each factor."""
+
+
+def choose_cone(factor: str, cone: str | None) -> str:
+    """Return the policy for steps that would leave the cone.
+
+    >>> choose_cone("frame", None)
+    'shrink'
+    >>> choose_cone("cholesky", "clip")
+    Traceback (most recent call last):
+    ...
+    ValueError: cone='clip' needs factor='symmetric' or 'none': a clipped metric has no usable 'cholesky' factor
+    """
+    if cone is None:
+        return DEFAULT_CONE[factor]
+    if cone == "clip" and DEFAULT_CONE[factor] != "clip":
+        raise ValueError(
+            f"cone='clip' needs factor='symmetric' or 'none': a clipped metric has no usable {factor!r} factor"
+        )
+    return cone
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one layer is: its algorithm (with MOML's factor as kind) and that algorithm's settings."""
+
+    kind: str = "frame"
+    step: float = 1e-2
+    cone: str = "shrink"
+    variant: str = "paper"
+    targets: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """How a stack learns; the numbers are those of the loss layer."""
+
+    strategy: str = "fp"
+    activation: str = "relu"
+    rate: float = 0.0
+    decay: float = 0.0
+    local_loss: str = "scaled"
+    routing: str = "below"
+    freeze_w: bool = False
+
+
+class StackState:
+    """Layers ``L`` with all that is needed to go on learning; starts at identities."""
+
+    def __init__(self, n_features: int, layers: Sequence[Layer]) -> None:
+        self.n_features = n_features
+        n, d, m = len(layers), n_features, padded(n_features)
+        self.L, self.K = zeros(n, m, d), zeros(n, m, d)
+        self.L[:, range(d), range(d)] = self.K[:, range(d), range(d)] = 1.0
+        self.numbers = np.zeros((n, layout.FLOATS))
+        self.counts = np.zeros((n, layout.INTEGERS), dtype=np.int64)
+        self.options = np.zeros((n, layout.CHOICES), dtype=np.int64)
+        for i, layer in enumerate(layers):
+            self.numbers[i] = [layer.step, *layer.targets, 1.0]
+            self.options[i] = [
+                layout.KINDS.index(layer.kind),
+                layout.POLICIES.index(layer.cone),
+                layout.VARIANTS.index(layer.variant),
+            ]
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Allocate the workspace, which holds nothing of value between scans."""
+        n, m = self.L.shape[:2]
+        self._vectors, self._work = zeros(n * layout.ROWS, m), zeros(2, m, m)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for name in ("L", "K"):  # back to a cache line
+            aligned = zeros(*state[name].shape)
+            aligned[:] = state[name]
+            setattr(self, name, aligned)
+        self._make_room()
+
+    @property
+    def layers(self) -> Array:
+        """The factors as learned so far, (layers, d, d)."""
+        d = self.n_features
+        return self.L[:, :d, :d].copy()
+
+    def learn(self, rows: Array, triplets: NDArray[np.intp], how: Propagation) -> bool:
+        """Run one compiled scan; False when it had to stop because the numbers grew beyond all bounds."""
+        from mloml.kernels import scans
+        from mloml.kernels.stack import fp_scan
+
+        d = self.n_features
+        data = zeros(len(rows), d)
+        data[:, :d] = rows
+        activation = layout.ACTIVATIONS.index(how.activation)
+        state = (self.L, self.K, self._vectors, self.numbers, self.counts, self.options, activation)
+        if how.strategy == "fp":
+            done = fp_scan(data, triplets, *state, self._work, d)
+        elif how.strategy == "bp":
+            done = scans.bp_scan(data, triplets, *state, how.rate, how.decay, d)
+        else:
+            local = scans.HINGE if how.local_loss == "hinge" else scans.SCALED_HINGE
+            extra = (local, how.routing == "all", how.freeze_w)
+            done = scans.fbp_scan(data, triplets, *state, how.rate, how.decay, *extra, self._work, d)
+        return bool(done == len(triplets))
+
+
+def activate(Z: Array, activation: str) -> Array:
+    """Apply the non-linearity to the outputs of a layer.
+
+    >>> activate(np.array([-1.0, 2.0]), "relu")
+    array([0., 2.])
+    """
+    if activation == "relu":
+        return np.maximum(Z, 0.0)
+    if activation == "tanh":
+        return np.tanh(Z)
+    e = np.exp(-np.abs(Z))
+    return np.where(Z >= 0, 1.0, e) / (1.0 + e)
