@@ -27,7 +27,7 @@ from mloml.statistics import counts_against_reference, surviving
 if TYPE_CHECKING:
     from mloml.study import StudyResult
 
-REFERENCE = "mloml_r"
+REFERENCE, REFERENCE_TITLE = "mloml_r", "MLOML-r"
 MARKS_REMARK = (
     "•/◦: {reference} is significantly better/worse than the column (paired two-sided t-test over the "
     "{splits} splits, 5 % level). Bold: the lowest mean of the row, as printed."
@@ -68,14 +68,14 @@ def write_table2(result: StudyResult) -> None:
 
 def table2(results: Results, protocol: str) -> Table:
     """Return Table II in the paper's layout."""
-    titles = results.labels.algorithms
-    remark = MARKS_REMARK.format(reference=titles.get(REFERENCE, REFERENCE), splits=results.labels.splits)
+    remark = MARKS_REMARK.format(reference=REFERENCE_TITLE, splits=results.labels.splits)
+    known = REFERENCE in results.labels.algorithms
     absent = [row for row in paper.DATASETS if row not in {*results.labels.datasets.values()}]
-    remarks = [remark if REFERENCE in titles else f"No marks: {REFERENCE} is not among the algorithms."]
+    remarks = [remark if known else f"No marks: {REFERENCE_TITLE} is not among the algorithms."]
     remarks += [f"Rows of the paper that were not asked for: {', '.join(absent)}."] if absent else []
     caption = (
         f"Error rates (mean ± standard deviation over {results.labels.splits} splits) of 5-NN under each "
-        f"learned metric, protocol {protocol}; win/tie/loss counts of {titles.get(REFERENCE, REFERENCE)}."
+        f"learned metric, protocol {protocol}; win/tie/loss counts of {REFERENCE_TITLE}."
     )
     return build_table(results, caption, "tab:table2", remarks=remarks)
 

@@ -1,0 +1,60 @@
+"""Two protocols side by side: rows are matched by the paper's names, conclusions by their marks."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from mloml.reporting.protocols import protocols_frame, write_protocols
+from mloml.reporting.tables import Labels, Results, summarise
+
+REFERENCE = [0.10, 0.12, 0.14]
+WORSE = [0.20, 0.23, 0.25]
+
+
+def side(spect: str, other: str, lego: dict[str, list[float]]) -> Results:
+    datasets = {"iris": "iris", spect: "spect", other: "spect (other)"}
+    labels = Labels(datasets, {"lego": "LEGO", "mloml_r": "MLOML-r"}, 3, uncounted=frozenset({other}))
+    rows = []
+    for dataset in datasets:
+        for algorithm, errors in (("lego", lego[dataset]), ("mloml_r", REFERENCE)):
+            rows += [(dataset, algorithm, split, error, "ok") for split, error in enumerate(errors)]
+    frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "split", "error", "status"])
+    return summarise(frame, labels, "mloml_r")
+
+
+PAPER = {"iris": WORSE, "spect_paper": WORSE, "spect": REFERENCE}
+CLEAN = {"iris": WORSE, "spect_paper": WORSE, "spect": REFERENCE}
+
+
+def test_the_row_of_spect_is_another_dataset_under_each_protocol() -> None:
+    frame = protocols_frame(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN))
+    assert frame[["dataset", "paper_mark", "clean_mark", "survives"]].to_numpy().tolist() == [
+        ["iris", "win", "win", "yes"],
+        ["spect", "win", "tie", "no"],
+    ]
+
+
+def test_the_page_names_what_changes(tmp_path) -> None:
+    paper, clean = side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN)
+    summary = write_protocols(paper, clean, "mloml_r", tmp_path, "python experiments/protocols.py")
+    assert summary.startswith("1 of 2 conclusions are the same under both protocols, over 2 datasets")
+    text = (tmp_path / "protocols.md").read_text()
+    assert (
+        "| LEGO | 2/0/0 | 1/1/0 | 1 of 2 |" in text
+        and "| spect | LEGO | .227 • (win) | .120 – (tie) |" in text
+    )
+    assert text.endswith("Made by `python experiments/protocols.py`.\n")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "conclusions.csv",
+        "win_tie_loss.csv",
+        "protocols.md",
+    }
+
+
+def test_nothing_in_common_is_said_plainly(tmp_path) -> None:
+    paper = side("spect_paper", "spect", PAPER)
+    empty = summarise(
+        pd.DataFrame(columns=["dataset", "algorithm", "split", "error", "status"]), paper.labels, "mloml_r"
+    )
+    summary = write_protocols(paper, empty, "mloml_r", tmp_path, "x")
+    assert summary == "No row is complete under both protocols yet."
