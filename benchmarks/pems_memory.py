@@ -1,7 +1,7 @@
 """Peak memory and time of loading PEMS-SF at full size and reducing it by PCA to 100 components.
 
-The file is generated in UCI's format (440 Matlab-style matrices of 963 x 144 numbers, in a zip), since what is
-measured depends on its size only. Each step runs in a process of its own, so that its peak is its own.
+The file is generated in UCI's format (440 Matlab-style matrices of 963 x 144 numbers, in a zip), since what
+is measured depends on its size only. Each step runs in its own process, so that its peak is its own.
 
     python benchmarks/pems_memory.py            # about a minute and 1.5 GB of disk in the temporary folder
     python benchmarks/pems_memory.py days=60    # smaller

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from openpyxl import Workbook
 
-from mloml.datasets import catalogue, load
+from mloml.datasets import availability, catalogue, load
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.datasets.dataset import Dataset
 from mloml.errors import DatasetUnavailableError
@@ -254,6 +254,7 @@ def test_what_was_fetched_is_used_without_the_network(site, settings, make_zip):
     first = from_source(KNOWN["iris"], settings, "archive")
     again = from_source(KNOWN["iris"], dataclasses.replace(settings, offline=True), "archive")
     assert (again.checksum, again.provenance) == (first.checksum, first.provenance)
+    assert availability(KNOWN["iris"], dataclasses.replace(settings, source="uci")) == "cache (archive)"
 
 
 def test_an_unreachable_host_is_asked_once_for_all_datasets(site, settings, Reply):

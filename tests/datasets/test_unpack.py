@@ -182,8 +182,10 @@ AnZFLGr7X4iyB6MhNWk1IUKklK6ivw5BRI1TwRqGZlPGGkkIIzcB41Qc4qALbVGECKpRWAx0ki7WaCdC
 """
 
 
-def test_unix_compress_is_unpacked():
+def test_unix_compress_is_unpacked(make_zip):
     expected = " ".join(str(i * i) for i in range(400)).encode()
+    files = opened(make_zip({"waveform.data.Z": base64.b64decode(SQUARES)}))
+    assert files.open(files.find("waveform.data")).read() == expected
     assert decompress(base64.b64decode(SQUARES), 10**6, "x.Z") == expected
     with pytest.raises(DataFormatError, match="refused"):
         decompress(base64.b64decode(SQUARES), 100, "x.Z")

@@ -1,0 +1,61 @@
+"""Balance against its rule, waveform against Breiman's definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mloml.datasets import DataSettings, catalogue, load
+from mloml.datasets.generated import balance, waveform
+
+
+def test_balance_is_every_state_once_with_the_side_of_the_larger_torque():
+    table = balance()
+    rows = [tuple(map(int, row)) for row in table.X]
+    states = [
+        (a, b, c, d) for a in range(1, 6) for b in range(1, 6) for c in range(1, 6) for d in range(1, 6)
+    ]
+    assert rows == states
+    for (left, left_arm, right, right_arm), label in zip(rows, table.labels, strict=True):
+        if left * left_arm > right * right_arm:
+            assert label == "L"
+        elif left * left_arm < right * right_arm:
+            assert label == "R"
+        else:
+            assert label == "B"
+
+
+def wave(k: int, i: int) -> float:
+    """Breiman's base waves: triangles of height 6 around 11, 15 and 7, for i = 1..21."""
+    peak = {1: 11, 2: 15, 3: 7}[k]
+    return max(6 - abs(i - peak), 0)
+
+
+PAIRS = {"0": (1, 2), "1": (1, 3), "2": (2, 3)}
+
+
+@pytest.mark.parametrize("label", PAIRS)
+def test_waveform_has_the_moments_of_breimans_mixture(label):
+    table = waveform(30_000, seed=5)
+    X = table.X[np.array(table.labels) == label]
+    a, b = PAIRS[label]
+    mean = np.array([(wave(a, i) + wave(b, i)) / 2 for i in range(1, 22)])
+    variance = np.array([1 + (wave(a, i) - wave(b, i)) ** 2 / 12 for i in range(1, 22)])
+    assert abs(len(X) - 10_000) < 5 * np.sqrt(30_000 * 2 / 9)
+    assert np.all(np.abs(X.mean(0) - mean) < 5 * np.sqrt(variance / len(X)))
+    assert np.all(np.abs(X.var(0) / variance - 1) < 5 * np.sqrt(2 / len(X)))
+
+
+def test_waveform_is_the_same_for_everybody_and_marked_as_regenerated():
+    data = load(catalogue()["waveform"], DataSettings(source="generated"))
+    assert data.X.shape == (5000, 21)
+    assert data.counts() == {"0": 1686, "1": 1647, "2": 1667}
+    assert data.checksum.startswith("0ff6528d")
+    assert data.regenerated
+    np.testing.assert_array_equal(np.round(data.X, 2), data.X)
+
+
+def test_balance_is_not_marked_since_it_is_exact():
+    data = load(catalogue()["balance"], DataSettings(source="generated"))
+    assert not data.regenerated
+    assert data.counts() == {"L": 288, "B": 49, "R": 288}

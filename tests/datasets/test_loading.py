@@ -1,0 +1,265 @@
+"""Which source is taken, files of the user's, and datasets of one's own."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import logging
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mloml.datasets import DatasetConfig, DataSettings, catalogue, load, pin, remember
+from mloml.datasets.loading import availability, sources_of
+from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
+
+KNOWN = catalogue()
+OFFLINE = DataSettings(offline=True)
+
+
+def as_csv(name: str) -> bytes:
+    data = load(KNOWN[name], OFFLINE)
+    header = ",".join([*(f"f{i + 1}" for i in range(data.X.shape[1])), "label"])
+    rows = (",".join([*map(repr, x.tolist()), data.labels[k]]) for x, k in zip(data.X, data.y, strict=True))
+    return "\n".join([header, *rows, ""]).encode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.xz"])
+def test_a_csv_in_the_users_folder_comes_first(folder, suffix):
+    pack = {".csv": bytes, ".csv.gz": gzip.compress, ".csv.xz": lzma.compress}[suffix]
+    (folder / f"wine{suffix}").write_bytes(pack(as_csv("wine")))
+    data = load(KNOWN["wine"], DataSettings(dir=str(folder)))
+    assert data.source == "local"
+    assert data.checksum == load(KNOWN["wine"], OFFLINE).checksum
+    assert list(data.provenance["files"]) == [str(folder / f"wine{suffix}")]
+
+
+def test_the_environment_names_the_folder_too(folder, monkeypatch):
+    (folder / "wine.csv").write_bytes(as_csv("wine"))
+    monkeypatch.setenv("MLOML_DATA", str(folder))
+    assert load(KNOWN["wine"]).source == "local"
+    assert load(KNOWN["iris"]).source == "bundled"
+
+
+@pytest.mark.parametrize("place", ["", "spect/", "SPECT heart/"])
+def test_ucis_original_files_in_the_folder_or_a_subfolder(folder, place):
+    data = load(KNOWN["spect"], OFFLINE)
+    lines = [f"{k}," + ",".join(str(int(v)) for v in x) for x, k in zip(data.X, data.y, strict=True)]
+    (folder / place).mkdir(exist_ok=True)
+    (folder / place / "SPECT.train").write_text("\n".join(lines[:80]))
+    (folder / place / "SPECT.test").write_text("\n".join(lines[80:]) + "\n")
+    found = load(KNOWN["spect"], DataSettings(dir=str(folder)))
+    assert (found.source, found.checksum) == ("local", data.checksum)
+    variant = load(KNOWN["spect_paper"], DataSettings(dir=str(folder)))
+    assert (variant.source, variant.counts()) == ("local", {"0": 157, "1": 110})
+
+
+@pytest.mark.parametrize("name", ["pems+sf.zip", "PEMS-SF.zip", "pems.zip"])
+def test_ucis_zip_in_the_folder_under_its_old_or_new_name(folder, make_zip, name):
+    members = {
+        "PEMS-SF/PEMS_train": b"[1 2;3 4]\n[1 2 ; 3 5]\n",
+        "PEMS-SF/PEMS_trainlabels": b"[1 2]",
+        "PEMS-SF/PEMS_test": b"[5 6;7 8]\n[5 6;7 9]",
+        "PEMS-SF/PEMS_testlabels": b"[2 1]\n",
+    }
+    (folder / name).write_bytes(make_zip(members))
+    config = dataclasses.replace(KNOWN["pems"], rows=4, features=4, class_counts={"1": 2, "2": 2})
+    data = load(config, DataSettings(dir=str(folder), offline=True))
+    assert data.X.tolist() == [[1, 2, 3, 4], [1, 2, 3, 5], [5, 6, 7, 8], [5, 6, 7, 9]]
+    assert data.y.tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("train", "labels", "message"),
+    [
+        (b"[1 2;3 4]\n[1 2;3]\n", b"[1 2]", "matrix 2: 3 numbers, not 4"),
+        (b"[1 2;3 4]\n", b"[1 2]", "fewer matrices than the 2 labels"),
+        (b"[1 2;3 4]\n[1 2;3 4]\n[1 2;3 4]\n", b"[1 2]", "more matrices than the 2 labels"),
+        (b"[1 2;3 x]\n[1 2;3 4]\n", b"[1 2]", "matrix 1: holds something that is not a number"),
+        (b"[1 2;3 nan]\n[1 2;3 4]\n", b"[1 2]", "matrix 1: holds a number that is not finite"),
+        (b"1 2;3 4\n[1 2;3 4]\n", b"[1 2]", r"matrix 1: not of the form \[a b;c d\]"),
+    ],
+)
+def test_pems_files_that_do_not_fit_are_named(folder, train, labels, message):
+    (folder / "PEMS_train").write_bytes(train)
+    (folder / "PEMS_trainlabels").write_bytes(labels)
+    (folder / "PEMS_test").write_bytes(b"[1 2;3 4]\n")
+    (folder / "PEMS_testlabels").write_bytes(b"[1]")
+    with pytest.raises(DataFormatError, match=message):
+        load(KNOWN["pems"], DataSettings(dir=str(folder), offline=True))
+
+
+def test_a_wrong_file_in_the_folder_is_an_error_and_not_passed_over(folder):
+    (folder / "wine.csv").write_bytes(b"\n".join(as_csv("wine").split(b"\n")[:-2]))
+    with pytest.raises(DataFormatError, match=r"wine\.csv: wine has 178 rows, this file 177"):
+        load(KNOWN["wine"], DataSettings(dir=str(folder)))
+
+
+def test_a_file_named_train_csv_is_not_taken_for_theorem_proving(folder):
+    for part in ("train", "validation", "test"):
+        (folder / f"{part}.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DatasetUnavailableError):
+        load(KNOWN["mlprove"], DataSettings(dir=str(folder), offline=True))
+
+
+def test_the_order_is_local_bundled_cache_network_generated():
+    assert sources_of(KNOWN["iris"], OFFLINE) == ["local", "bundled", "ucimlrepo", "archive", "openml"]
+    assert sources_of(KNOWN["waveform"], OFFLINE) == ["local", "ucimlrepo", "archive", "generated"]
+    assert sources_of(KNOWN["iris"], DataSettings(source="uci")) == ["ucimlrepo", "archive"]
+    assert sources_of(KNOWN["iris"], DataSettings(source="bundled")) == ["bundled"]
+
+
+def test_a_source_that_a_dataset_does_not_have_is_named():
+    with pytest.raises(
+        DatasetUnavailableError, match=r"pima has no source 'uci' .* it has local, bundled, openml"
+    ):
+        load(KNOWN["pima"], DataSettings(source="uci"))
+
+
+def test_what_is_missing_says_how_to_provide_it_in_one_line(tmp_path):
+    with pytest.raises(DatasetUnavailableError) as caught:
+        load(KNOWN["pems"], DataSettings(offline=True, cache=str(tmp_path)))
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in ("pems is missing", "pems.csv or PEMS_train", "MLOML_DATA", "mloml data fetch pems"):
+        assert part in message
+    with pytest.raises(DatasetUnavailableError, match="not in the folder of MLOML_DATA"):
+        load(KNOWN["pems"], DataSettings(source="local"))
+
+
+def test_pinned_settings_give_the_same_data_without_looking_further(site, settings, folder, monkeypatch):
+    data = load(KNOWN["waveform"], settings)  # every address answers 404
+    asked = site.hits.total()
+    assert asked > 0
+    pinned = pin(data, settings)
+    assert load(KNOWN["waveform"], pinned).checksum == data.checksum
+    assert site.hits.total() == asked
+    (folder / "wine.csv").write_bytes(as_csv("wine"))
+    monkeypatch.chdir(folder.parent)
+    relative = dataclasses.replace(settings, dir="data")
+    pinned = pin(load(KNOWN["wine"], relative), relative)
+    monkeypatch.chdir("/")
+    assert load(KNOWN["wine"], pinned).source == "local"
+
+
+def test_availability_is_told_without_loading(site, settings):
+    assert availability(KNOWN["iris"], settings) == "bundled"
+    assert availability(KNOWN["balance"], settings) == "generated"
+    assert availability(KNOWN["diabetic"], settings) == "network (ucimlrepo)"
+    assert availability(KNOWN["mlprove_paper"], settings) == "network (archive)"
+    offline = dataclasses.replace(settings, offline=True)
+    assert availability(KNOWN["diabetic"], offline) == "missing"
+    assert availability(KNOWN["waveform"], offline) == "regenerated"
+    assert site.hits.total() == 0
+
+
+# -- a dataset of one's own ---------------------------------------------------------------------------
+
+
+def own(path: Path, **changes: object) -> DatasetConfig:
+    return DatasetConfig(name="csv", path=str(path), **changes)
+
+
+def test_a_dataset_of_ones_own_needs_no_code(folder):
+    (folder / "mine.csv").write_text("species,a,b\nx,1,2\ny,3,4\nx,5,6\ny,7,8\n")
+    data = load(own(folder / "mine.csv", label="species"))
+    assert (data.X.shape, data.labels, data.source) == ((4, 2), ["x", "y"], "local")
+
+
+def test_a_file_of_ones_own_may_be_arff(folder):
+    text = "@relation r\n@attribute a real\n@attribute c {x,y}\n@data\n1,x\n2,y\n3,x\n4,y\n"
+    (folder / "mine.arff").write_text(text)
+    assert load(own(folder / "mine.arff")).y.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,label\n1,x\n,x\n", "missing value"),
+        ("a,label\nred,x\n", "'red' is not a number"),
+        ("a,label\n1,x\n2,x\n", "two classes are needed"),
+        ("a,label\n1,x\n2,x\n3,y\n", "needs 2 of each class"),
+    ],
+)
+def test_bad_data_of_ones_own_are_named_in_one_line(folder, text, message):
+    (folder / "mine.csv").write_text(text)
+    with pytest.raises(DataFormatError, match=message) as caught:
+        load(own(folder / "mine.csv"))
+    assert str(folder / "mine.csv") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_path_that_is_absent_wrong_or_forgotten_is_named(folder):
+    with pytest.raises(DatasetUnavailableError, match=r"dataset.path: .*no\.csv' is no file"):
+        load(own(folder / "no.csv"))
+    (folder / "mine.pkl").write_bytes(b"")
+    with pytest.raises(DataFormatError, match=r"mine.pkl' is none of \.csv"):
+        load(own(folder / "mine.pkl"))
+    with pytest.raises(ConfigError, match=r"dataset=csv needs .* dataset.path=FILE"):
+        load(DatasetConfig(name="csv"))
+
+
+# -- what took long to parse is kept ------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(remember, "_WORTH_KEEPING", 0)
+    (folder / "mine.csv").write_text("a,label\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(100)))
+    return folder / "mine.csv"
+
+
+@pytest.fixture
+def parsings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    from mloml.datasets import local
+
+    seen: list[str] = []
+    original = local.read_csv
+
+    def counting(stream, **options):
+        seen.append(options["where"])
+        return original(stream, **options)
+
+    monkeypatch.setattr(local, "read_csv", counting)
+    return seen
+
+
+def test_a_large_file_is_parsed_once_until_it_changes(large, settings, parsings):
+    first, second = load(own(large), settings), load(own(large), settings)
+    assert (len(parsings), first.checksum) == (1, second.checksum)
+    large.write_text(large.read_text().replace("99,y", "98.5,y"))
+    assert load(own(large), settings).checksum != first.checksum
+    assert len(parsings) == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "pickle"])
+def test_a_damaged_parse_is_done_again(large, settings, parsings, damage, caplog):
+    first = load(own(large), settings)
+    (kept,) = Path(settings.cache).glob("parsed/*.npz")
+    data = bytearray(kept.read_bytes())
+    if damage == "cut":
+        kept.write_bytes(data[: len(data) // 2])
+    elif damage == "flip":
+        data[200] ^= 0xFF
+        kept.write_bytes(data)
+    else:
+        np.savez(kept, X=np.array([[object()]]), labels=np.array([object()]), dropped=0)
+    with caplog.at_level(logging.WARNING):
+        assert load(own(large), settings).checksum == first.checksum
+    assert len(parsings) == 2
+    assert "damaged" in caplog.text
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(large, settings, tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    broken = dataclasses.replace(settings, cache=str(tmp_path / "file"))
+    assert load(own(large), broken).X.shape == (100, 1)
+    assert "cannot be written" in caplog.text

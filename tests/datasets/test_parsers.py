@@ -1,0 +1,155 @@
+"""Text in, table out; what cannot be used is named by file, line and column."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mloml.datasets import DatasetConfig
+from mloml.datasets.dataset import make_dataset
+from mloml.datasets.parsers import read_arff, read_csv, read_delimited
+from mloml.datasets.table import Table
+from mloml.errors import DataFormatError
+
+
+def csv(text: str, **options: object) -> Table:
+    return read_csv(io.BytesIO(text.encode()), where="own.csv", **options)
+
+
+def arff(text: str, **options: object) -> Table:
+    return read_arff(io.BytesIO(text.encode()), where="own.arff", **options)
+
+
+@given(st.lists(st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 3), min_size=1, max_size=30))
+def test_numbers_come_back_bit_by_bit(rows):
+    text = "a,b,c,label\n" + "".join(",".join(map(repr, row)) + ",x\n" for row in rows)
+    np.testing.assert_array_equal(csv(text).X, np.array(rows))
+
+
+def test_the_label_may_be_any_column_and_quoted():
+    assert csv('kind,"a, b",c\n"it, is",1,2\nno,3,4\n', label="kind").labels == ["it, is", "no"]
+    assert csv("f1,label,f2\n1,x,2\n").X.tolist() == [[1, 2]]
+    assert csv("f1,f2,kind\n1,2,x\n").labels == ["x"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_separator_is_read_off_the_header(separator):
+    assert csv("a,b,label\n1,2,x\n".replace(",", separator)).X.tolist() == [[1, 2]]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm():
+    table = read_csv(io.BytesIO(b"\xef\xbb\xbflabel,a\r\nx,1\r\n"), where="own.csv")
+    assert (table.labels, table.X.tolist()) == (["x"], [[1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,label\n1,2,x\n1,?,x\n", r"own.csv, line 3, column 'b': missing value '\?'"),
+        ("a,b,label\n1,,x\n", "line 2, column 'b': missing value ''"),
+        ("a,b,label\n1,NaN,x\n", "line 2, column 'b': missing value 'NaN'"),
+        ("a,b,label\n1,inf,x\n", "line 2, column 'b': 'inf' is not a finite number"),
+        ("a,b,label\n1,red,x\n", "line 2, column 'b': 'red' is not a number"),
+        ("a,b,label\n1,2\n", "line 2: 2 values instead of 3"),
+        ("a,b,label\n1,2,\n", "line 2, column 'label': missing label ''"),
+        ("a,b,label\n", "no rows of data"),
+        ("", "does not name at least two columns"),
+        ("label\nx\n", "does not name at least two columns"),
+        ("1,2,3\n4,5,6\n", "the first line holds numbers"),
+        ("a,b\n1\0,2\n", "binary data"),
+    ],
+)
+def test_what_cannot_be_used_is_named(text, message):
+    with pytest.raises(DataFormatError, match=message):
+        csv(text)
+
+
+def test_an_error_beyond_the_first_chunk_still_names_its_line():
+    with pytest.raises(DataFormatError, match="line 5002, column 'a': 'oops'"):
+        csv("a,label\n" + "1,x\n" * 5000 + "oops,x\n")
+
+
+def test_an_unknown_label_column_lists_the_columns():
+    with pytest.raises(DataFormatError, match=r"no column 'kind' \(dataset.label\); it has a, b"):
+        csv("a,b\n1,2\n", label="kind")
+
+
+def test_what_is_no_text_says_so():
+    with pytest.raises(DataFormatError, match="no text file"):
+        read_csv(io.BytesIO(b"\xff\xfe\x80a,b\n"), where="own.csv")
+
+
+def test_rows_with_missing_values_can_be_left_out():
+    table = csv("a,b,label\n1,2,x\n3,?,y\n5,6,z\n", missing="drop")
+    assert (table.X.tolist(), table.labels, table.dropped) == ([[1, 2], [5, 6]], ["x", "z"], 1)
+
+
+def test_delimited_files_have_their_label_first_or_last():
+    first = read_delimited(io.BytesIO(b"L, 1, 2\nR, 3, 4"), label="first", where="x")
+    last = read_delimited(io.BytesIO(b"77,1,2,L\n78,3,4,R\n"), label="last", skip=1, where="x")
+    assert first.X.tolist() == last.X.tolist() == [[1, 2], [3, 4]]
+    assert first.labels == last.labels == ["L", "R"]
+
+
+def test_arff_names_may_be_quoted_and_values_too():
+    text = "@RELATION r\n@ATTRIBUTE 'my x' REAL\n@ATTRIBUTE \"c\" {'a b',d}\n@DATA\n1.5,'a b'\n% no\n2,d\n"
+    table = arff(text, label="c")
+    assert (table.X.tolist(), table.labels) == ([[1.5], [2]], ["a b", "d"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<html>", "no @data line"),
+        ("@attribute a real\n@data\n1\n", "fewer than two attributes"),
+        ("@attribute a real\n@attribute c {x,y}\n@data\n{0 1, 1 x}\n", "sparse"),
+        ("@attribute a real\n@attribute c {x,y}\n@data\n?,x\n", "line 4, column 'a': missing value"),
+    ],
+)
+def test_arff_that_cannot_be_used_is_named(text, message):
+    with pytest.raises(DataFormatError, match=message):
+        arff(text)
+
+
+def made(labels: list[str], **config: object) -> object:
+    X = np.arange(2.0 * len(labels)).reshape(-1, 2)
+    return make_dataset(DatasetConfig(name="own", **config), Table(X, labels, "own.csv"), "local")
+
+
+def test_labels_without_a_given_order_are_sorted_numbers_by_size():
+    assert made(["10", "9", "10", "9.0"]).labels == ["9", "10"]
+    assert made(["b", "a", "b", "a"]).y.tolist() == [1, 0, 1, 0]
+
+
+def test_labels_are_coded_in_the_order_of_the_config():
+    counts = {"L": 2, "B": 2, "R": 2}
+    assert made(["B", "L", "R"] * 2, class_counts=counts).y.tolist() == [1, 0, 2] * 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "config", "message"),
+    [
+        (["a", "a"], {}, "all rows have the label 'a'; two classes are needed"),
+        (["a", "b", "b"], {}, "label 'a' has 1 row; a 50/50 split needs 2"),
+        (["a", "a", "b", "b"], {"rows": 5}, "own has 5 rows, this file 4"),
+        (["a", "a", "b", "b"], {"features": 3}, "own has 3 features, this file 2"),
+        (["a", "a", "b", "b"], {"class_counts": {"a": 2, "c": 2}}, "label 'b' is none of a, c"),
+        (
+            ["a", "a", "b", "b"],
+            {"class_counts": {"a": 3, "b": 1}},
+            "own has 3 rows with label 'a', this file 2",
+        ),
+        (
+            ["a", "a", "b", "b"],
+            {"class_counts": {"a": None, "b": None, "c": None}},
+            "no row has the label 'c'",
+        ),
+    ],
+)
+def test_a_table_that_is_not_what_the_catalogue_says_is_refused(labels, config, message):
+    with pytest.raises(DataFormatError, match=message):
+        made(labels, **config)
