@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mloml.kernels.frame import largest_step, root_coefficients
+from mloml.learners.stack_state import Layer, Propagation, StackState
+
+FP = Propagation()
+
+
+def metric(state, i=0):
+    L = state.layers[i]
+    return L.T @ L
+
+
+def gram(M, p, q):
+    inverse = np.linalg.inv(M)
+    return p @ inverse @ p, q @ inverse @ q, p @ inverse @ q
+
+
+def spd(rng, d):
+    B = rng.normal(size=(d, d))
+    return B @ B.T / d + 0.05 * np.eye(d)
+
+
+@settings(max_examples=60, deadline=None)
+@given(d=st.integers(1, 6), seed=st.integers(0, 10**6))
+def test_largest_step_is_where_the_metric_stops_being_positive_definite(d, seed):
+    rng = np.random.default_rng(seed)
+    M, p, q = spd(rng, d), rng.normal(size=d), rng.normal(size=d)
+    A = np.outer(p, p) - np.outer(q, q)
+    g = largest_step(*gram(M, p, q))
+    if np.isinf(g) or g > 1e6:
+        assert np.linalg.eigvalsh(M - 1e3 * A)[0] > -1e-6
+        return
+    assert np.linalg.eigvalsh(M - 0.999 * g * A)[0] > 0
+    assert np.linalg.eigvalsh(M - 1.001 * g * A)[0] < 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(d=st.integers(1, 6), seed=st.integers(0, 10**6), share=st.floats(0.01, 0.95))
+def test_coefficients_give_the_symmetric_root_of_the_relative_change_and_its_inverse(d, seed, share):
+    rng = np.random.default_rng(seed)
+    P, Q = rng.normal(size=d), rng.normal(size=d)
+    g = share * min(1.0, largest_step(P @ P, Q @ Q, P @ Q))
+    f11, f12, f22, h11, h12, h22 = root_coefficients(P @ P, Q @ Q, P @ Q, g)
+    V = np.column_stack([P, Q])
+    change = np.eye(d) + g * (np.outer(Q, Q) - np.outer(P, P))
+    values, vectors = np.linalg.eigh(change)
+    expected = (vectors * np.sqrt(values)) @ vectors.T
+    root = np.eye(d) + V @ np.array([[f11, f12], [f12, f22]]) @ V.T
+    inverse = np.eye(d) + V @ np.array([[h11, h12], [h12, h22]]) @ V.T
+    np.testing.assert_allclose(root, expected, atol=1e-11)
+    np.testing.assert_allclose(inverse @ expected, np.eye(d), atol=1e-9)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 7, 21])
+def test_factor_follows_the_explicit_metric(triplets_of, d):
+    X, triplets = triplets_of(d, 800)
+    state = StackState(d, [Layer("frame", 1e-3)])
+    state.learn(X, triplets, FP)
+    M, updates = np.eye(d), 0
+    for t, i, j in triplets:
+        p, q = X[t] - X[i], X[t] - X[j]
+        if 1 + p @ M @ p - q @ M @ q > 0:
+            M -= 1e-3 * (np.outer(p, p) - np.outer(q, q))
+            updates += 1
+    np.testing.assert_allclose(metric(state), M, atol=1e-10)
+    assert state.counts[0, 0] == updates
+
+
+def test_while_every_hinge_is_active_the_metric_is_a_plain_sum(triplets_of):
+    X, triplets = triplets_of(6, 100)
+    X = X * 0.4  # squared distances of at most .64 cannot reach the margin
+    state = StackState(6, [Layer("frame", 1e-2)])
+    state.learn(X, triplets, FP)
+    P, Q = X[triplets[:, 0]] - X[triplets[:, 1]], X[triplets[:, 0]] - X[triplets[:, 2]]
+    np.testing.assert_allclose(metric(state), np.eye(6) - 1e-2 * (P.T @ P - Q.T @ Q), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        ([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
+        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
+        ([1.0, 2.0, 0.0], [0.5, 1.0, 0.0]),
+        ([0.5, 1.0, 0.0], [0.5, 1.0, 0.0]),
+        ([0.5, 1.0, 0.0], [0.5, 1.0, 1e-9]),
+    ],
+)
+def test_degenerate_triplets_still_give_the_exact_metric(p, q):
+    p, q = np.array(p), np.array(q)
+    x = np.array([0.1, 0.2, 0.3])
+    X = np.array([x, x - p, x - q])
+    state = StackState(3, [Layer("frame", 0.1)])
+    state.learn(X, np.array([[0, 1, 2]], dtype=np.intp), FP)
+    active = 1 + p @ p - q @ q > 0
+    expected = np.eye(3) - active * 0.1 * (np.outer(p, p) - np.outer(q, q))
+    np.testing.assert_allclose(metric(state), expected, atol=1e-14)
+
+
+def hard_rows(seed=0):
+    """Few features and far classes: many steps at gamma = .1 would leave the cone."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 8)) * np.array([3, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.01])
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def test_inverse_does_not_drift_over_twenty_scans_of_hard_data(triplets_of):
+    X = hard_rows()
+    _, triplets = triplets_of(8, 2400, rows=120)
+    state = StackState(8, [Layer("frame", 0.1)] * 3)
+    assert state.learn(X, triplets, FP)
+    assert state.counts[:, 1].sum() > 100, "the case is meant to be hard"
+    for L, K in zip(state.layers, state.K[:, :8, :8], strict=True):
+        assert np.abs(L @ K.T - np.eye(8)).max() < 1e-6
+
+
+@pytest.mark.parametrize("cone", ["shrink", "skip"])
+def test_failures_are_counted_exactly_where_the_full_step_has_a_negative_eigenvalue(cone, triplets_of):
+    X = hard_rows(1)
+    _, triplets = triplets_of(8, 300, seed=1, rows=120)
+    state = StackState(8, [Layer("frame", 0.1, cone)])
+    expected = 0
+    for triplet in triplets:
+        M = metric(state)
+        p, q = X[triplet[0]] - X[triplet[1]], X[triplet[0]] - X[triplet[2]]
+        active = 1 + p @ M @ p - q @ M @ q > 0
+        full = M - 0.1 * (np.outer(p, p) - np.outer(q, q))
+        leaves = active and np.linalg.eigvalsh(full)[0] <= 0
+        expected += leaves
+        state.learn(X, triplet[np.newaxis], FP)
+        assert state.counts[0, 1] == expected
+        if leaves and cone == "skip":
+            np.testing.assert_array_equal(metric(state), M)
+        elif leaves:
+            assert np.linalg.eigvalsh(metric(state))[0] > 0
+        elif active:
+            np.testing.assert_allclose(metric(state), full, atol=1e-9)
+    assert expected > 10
