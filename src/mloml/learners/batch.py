@@ -1,15 +1,61 @@
-"""What the batch learners share: checked input with class codes, and fixed target neighbours."""
+"""What the batch learners share: checked input, rows by class, and fixed target neighbours."""
 
 from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
+from threadpoolctl import ThreadpoolController
 
+from ..kernels.neighbours import nearest_of_class
 from .base import Array, MetricLearner
 
 Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ByClass:
+    """Rows sorted by class, in their given order within a class; ``starts[c]:starts[c + 1]`` are class c."""
+
+    X: Array
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, X: Array, codes: Codes) -> ByClass:
+        """Sort the rows by their class codes."""
+        starts = np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.intp)
+        return cls(np.ascontiguousarray(X[np.argsort(codes, kind="stable")]), starts)
+
+    @property
+    def codes(self) -> Codes:
+        """The class of each sorted row."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+
+    def target_neighbours(self, n_neighbors: int) -> NDArray[np.intp]:
+        """Return the nearest rows of each row's own class, -1 for rows that are alone in theirs.
+
+        The number of targets is lowered to the size of the smallest class minus one; classes of a single row,
+        which can have no target, do not lower it.
+        """
+        sizes = np.diff(self.starts)
+        targets = np.empty((len(self.X), min(n_neighbors, int(sizes[sizes > 1].min()) - 1)), dtype=np.intp)
+        nearest_of_class(self.X, self.starts, targets)
+        return targets
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Make matrix products independent of how many threads BLAS may use, to the last bit."""
+    return _thread_pools().limit(limits=1, user_api="blas")
 
 
 def labelled_rows(learner: MetricLearner, X: ArrayLike, y: ArrayLike) -> tuple[Array, Codes]:

@@ -30,7 +30,7 @@ class Euclidean(MetricLearner):
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import Normalizer
-    >>> from mloml.learners.euclidean import Euclidean
+    >>> from mloml import Euclidean
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(Normalizer(), Euclidean(), KNeighborsClassifier(5))
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")

@@ -61,7 +61,7 @@ class KISSME(MetricLearner):
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import Normalizer
-    >>> from mloml.learners.kissme import KISSME
+    >>> from mloml import KISSME
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(Normalizer(), KISSME(), KNeighborsClassifier(5))
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
