@@ -129,7 +129,8 @@ def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), m
         return np.zeros(len(percentiles))
     if len(X) > max_rows:
         X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
-    i, j = np.triu_indices(len(X), k=1)
     square = np.einsum("ij,ij->i", X, X)
-    distances = np.maximum(square[i] + square[j] - 2.0 * (X @ X.T)[i, j], 0.0)
-    return np.percentile(distances, percentiles)
+    products = X @ X.T
+    to_earlier = [square[i] + square[:i] - 2.0 * products[i, :i] for i in range(1, len(X))]
+    distances = np.maximum(np.concatenate(to_earlier), 0.0)
+    return np.percentile(distances, percentiles, overwrite_input=True)

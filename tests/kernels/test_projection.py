@@ -36,8 +36,8 @@ def test_projection_equals_clipping_every_negative_eigenvalue(d, rank, spread, s
     ours, due = projected(M, z, 10.0**step)
     expected, smallest = clipped(M, z, 10.0**step)
     scale = max(abs(M).max(), 10.0**step * (z @ z), 1e-300)
-    np.testing.assert_allclose(ours, expected, atol=1e-13 * scale)
-    if abs(smallest) > 1e-12 * scale:
+    np.testing.assert_allclose(ours, expected, atol=1e-12 * scale)
+    if abs(smallest) > 1e-11 * scale:
         assert due == (smallest < 0)
 
 

@@ -1,11 +1,11 @@
 """Projection onto the PSD cone after a rank-one term was taken from a PSD matrix.
 
-``M - tau e e'`` (``M`` PSD, ``e`` a unit vector) has at most one negative eigenvalue ``mu``, and its
-eigenvector is ``(M - mu I)^-1 e``: it lies in the Krylov space of ``M`` and ``e``. So the Lanczos process
-started at ``e`` finds it. In the Lanczos basis ``M`` is tridiagonal, and ``mu`` solves the secular equation
-``1 / (e' (M - mu I)^-1 e) = tau`` on ``[-tau, 0]``, whose left side is a continued fraction of the
-tridiagonal's entries, concave and decreasing. A handful of matrix-vector products usually suffices, where a
-full eigendecomposition costs O(d^3) each time.
+``M - tau e e'`` (``M`` PSD, ``e`` a unit vector) has at most one negative eigenvalue ``mu``. A Cholesky
+factorisation tells whether there is one. Its eigenvector is ``(M - mu I)^-1 e`` and so lies in the Krylov
+space of ``M`` and ``e``: the Lanczos process started at ``e`` finds it. In the Lanczos basis ``M`` is
+tridiagonal, and ``mu`` solves the secular equation ``1 / (e' (M - mu I)^-1 e) = tau``, whose left side is a
+continued fraction of the tridiagonal's entries, concave and decreasing. A handful of matrix-vector products
+usually suffices, where a full eigendecomposition would cost ten times as much as the factorisation.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from mloml.kernels.passes import dot, product
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-15
+RESIDUAL = 1e-14
 """Residual of the eigenpair, relative to the size of the matrix, at which it counts as found."""
+
+NEGLIGIBLE = 1e-13
+"""An eigenvalue less negative than this, relative to the largest diagonal entry or tau, is rounding."""
 
 
 @kernel
@@ -30,15 +33,14 @@ def subtract_and_project(M: Array, z: Array, step: float, basis: Array, work: Ar
 
     ``M`` is symmetric PSD, ``basis`` (d + 1, d) and ``work`` (4, d + 1) are workspace.
     """
-    mu = 0.0
-    size = 0
     length = sqrt(dot(z, z))
     tau = step * length * length
-    if tau > 0.0:
-        mu, size = _negative_eigenvalue(M, z, length, tau, basis, work)
-    _subtract(M, z, step)
-    if mu >= 0.0:
+    if tau <= 0.0:
         return False
+    _subtract(M, z, step)
+    if _is_definite(M, tau, basis):
+        return False
+    mu, size = _negative_eigenvalue(M, z, length, tau, basis, work)
     vector = basis[size]
     _ritz_vector(basis, work[3], size, vector)
     _subtract(M, vector, mu)
@@ -46,10 +48,28 @@ def subtract_and_project(M: Array, z: Array, step: float, basis: Array, work: Ar
 
 
 @kernel
+def _is_definite(M: Array, tau: float, factor: Array) -> bool:
+    """Say whether ``M`` is PSD up to rounding, by its Cholesky factorisation in ``factor``."""
+    d = M.shape[0]
+    largest = tau
+    for i in range(d):
+        largest = max(largest, M[i, i])
+    slack = NEGLIGIBLE * largest
+    for i in range(d):
+        for j in range(i):
+            factor[i, j] = (M[i, j] - dot(factor[i, :j], factor[j, :j])) * factor[j, j]
+        pivot = M[i, i] + slack - dot(factor[i, :i], factor[i, :i])
+        if pivot <= 0.0:
+            return False
+        factor[i, i] = 1.0 / sqrt(pivot)
+    return True
+
+
+@kernel
 def _negative_eigenvalue(
     M: Array, z: Array, length: float, tau: float, basis: Array, work: Array
 ) -> tuple[float, int]:
-    """Run the Lanczos process until ``mu`` has settled; return it (0: none) and the size of the basis.
+    """Run the Lanczos process on ``M`` (the term taken off) until ``mu`` has settled; return it and the size.
 
     ``work`` holds the diagonal, the off-diagonal, the pivots and the eigenvector in the Lanczos basis.
     """
@@ -58,20 +78,19 @@ def _negative_eigenvalue(
     for j in range(d):
         basis[0, j] = z[j] / length
     scale = tau
-    mu = 0.0
     for k in range(d):
         new = basis[k + 1]
         product(M, basis[k], new)
-        diagonal[k] = dot(basis[k], new)
+        diagonal[k] = dot(basis[k], new) + (tau if k == 0 else 0.0)
         scale = max(scale, abs(diagonal[k]))
         beside[k] = _orthogonalise(basis, k + 1, new)
-        mu = _secular_root(diagonal, beside, k + 1, tau, pivots)
+        mu = _secular_root(diagonal, beside, k + 1, tau, scale, pivots)
         residual = beside[k] * _eigenvector(beside, pivots, k + 1, coordinates)
-        if residual <= TOLERANCE * scale or k == d - 1:
-            return mu, k + 1
+        if residual <= RESIDUAL * scale:
+            break
         for j in range(d):
             new[j] /= beside[k]
-    return mu, d
+    return mu, k + 1
 
 
 @kernel
@@ -106,18 +125,18 @@ def _continued_fraction(
 
 
 @kernel
-def _secular_root(diagonal: Array, beside: Array, size: int, tau: float, pivots: Array) -> float:
-    """Solve ``1 / (e1' (T - mu)^-1 e1) = tau`` for ``mu < 0`` by safeguarded Newton; 0 when PSD already.
+def _secular_root(
+    diagonal: Array, beside: Array, size: int, tau: float, scale: float, pivots: Array
+) -> float:
+    """Solve ``1 / (e1' (T - mu)^-1 e1) = tau`` for ``mu <= 0`` by safeguarded Newton; 0 when there is none.
 
     On return ``pivots`` belong to the root, as :func:`_eigenvector` needs them.
     """
     value, slope = _continued_fraction(diagonal, beside, size, 0.0, pivots)
     if value >= tau:
         return 0.0
-    low, high = -tau, 0.0
-    mu = -tau
-    if value > 0.0:  # the tangent at 0 meets tau right of the root: nearer than either end
-        mu = max(low, (tau - value) / slope)
+    low, high = -tau - 10.0 * NEGLIGIBLE * scale, 0.0  # M itself may be negative by rounding
+    mu = max(low, (tau - value) / slope) if value > 0.0 else low
     for _ in range(100):
         value, slope = _continued_fraction(diagonal, beside, size, mu, pivots)
         if value >= tau:

@@ -72,7 +72,7 @@ def rdml_scan(
             counters[0] += 1
             if sign == 1:
                 values, vectors = np.linalg.eigh(M)
-                if values[0] < -1e-14 * values[-1]:
+                if values[0] < -1e-13 * max(np.diag(M).max(), lam * z @ z):
                     M[:] = (vectors * np.maximum(values, 0)) @ vectors.T
                     counters[1] += 1
 

@@ -87,6 +87,8 @@ class LEGO(OnlineLearner, MetricLearner):
         "gate": ["boolean"],
     }
 
+    _step_parameters = ("eta",)
+
     def __init__(
         self,
         eta: float = 1e-2,

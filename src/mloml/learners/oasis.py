@@ -66,6 +66,8 @@ class OASIS(OnlineLearner):
         "C": [Interval(Real, 0, None, closed="left")],
     }
 
+    _step_parameters = ("C",)
+
     def __init__(
         self,
         C: float = 0.1,

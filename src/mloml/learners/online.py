@@ -60,6 +60,9 @@ class OnlineLearner(BaseEstimator):
         "triplets": [StrOptions(set(RULES))],
     }
 
+    _step_parameters: tuple[str, ...] = ()
+    """Parameters that only scale the steps: learners that differ in one of them start alike."""
+
     # hooks -----------------------------------------------------------------------------------------------
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
@@ -117,16 +120,19 @@ class OnlineLearner(BaseEstimator):
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:
         """Return one fitted learner per value of parameter ``name``; they share the triplets."""
-        learners = [clone(self).set_params(**{name: value}) for value in values]
         if name in STREAM_PARAMETERS:
-            return [learner.fit(X, y) for learner in learners]
-        for learner in learners:
-            learner._validate_params()
-        started = [learner._begin(X, y) for learner in learners]
-        if learners:
-            for stream, rows, triplets in learners[0]._scans(*started[0]):
-                for learner in learners:
-                    learner._see(deepcopy(stream), rows, triplets)
+            return [clone(self).set_params(**{name: value}).fit(X, y) for value in values]
+        learners: list[Self] = []
+        for value in values:
+            alike = name in self._step_parameters and learners
+            learner = deepcopy(learners[0]) if alike else clone(self)
+            learner.set_params(**{name: value})._validate_params()
+            if not alike:
+                rows, codes = learner._begin(X, y)
+            learners.append(learner)
+        for stream, seen, triplets in learners[0]._scans(rows, codes) if learners else ():
+            for learner in learners:
+                learner._see(deepcopy(stream), seen, triplets)
         for learner in learners:
             learner._finish()
             learner._warn_if_idle()

@@ -70,6 +70,8 @@ class OPML(OnlineLearner, MetricLearner):
         "gamma": [Interval(Real, 0, None, closed="left")],
     }
 
+    _step_parameters = ("gamma",)
+
     def __init__(
         self,
         gamma: float = 1e-3,

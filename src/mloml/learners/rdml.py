@@ -77,6 +77,8 @@ class RDML(OnlineLearner, MetricLearner):
         "pairs": [StrOptions({"triplets", "adjacent"})],
     }
 
+    _step_parameters = ("lam",)
+
     def __init__(
         self,
         lam: float = 1e-2,

@@ -69,6 +69,8 @@ class SLMOML(OnlineLearner, MetricLearner):
         "C": [Interval(Real, 0, None, closed="left")],
     }
 
+    _step_parameters = ("C",)
+
     def __init__(
         self,
         C: float = 1e-2,
