@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mloml.reporting.style import GREY, PAGE_WIDTH
 
 BAND_LABEL = "± 1 standard error over splits"
-BAND_ALPHA = 0.2
+BAND_ALPHA = 0.15
 
 
 def panel_page(
@@ -63,14 +63,15 @@ def empty_panel(axes: Axes, message: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=6, color="#555555")
 
 
-def shared_legend(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Put every label that occurs in the panels into one legend above them."""
+def shared_legend(figure: Figure, panels: Sequence[Axes], band: bool = True) -> None:
+    """Put every label that occurs in the panels into one legend above them; ``band`` explains the bands."""
     entries: dict[str, Any] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
-        entries[BAND_LABEL] = Patch(color=GREY, alpha=BAND_ALPHA, linewidth=0)
+        if band:
+            entries[BAND_LABEL] = Patch(color=GREY, alpha=BAND_ALPHA, linewidth=0)
         columns = len(entries) if len(entries) <= 5 else math.ceil(len(entries) / 2)
         figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
 

@@ -14,7 +14,7 @@ from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL, Artefact, csv_ti
 from mloml.reporting.page.markdown import Document, read_document
 from mloml.reporting.page.tables import Table, any_table, error_table
 
-LONGEST_TABLE = 400
+LONGEST_TABLE = 600
 """Rows of a CSV file that are still put on the page; longer ones are only named."""
 
 NOT_TABLES = {"cells", "failures"}

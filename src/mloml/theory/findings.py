@@ -1,0 +1,165 @@
+"""What was found, said from the numbers: had they come out otherwise, it would read otherwise."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def findings(
+    definiteness: pd.DataFrame, regret: pd.DataFrame, growth: pd.DataFrame, line: pd.DataFrame,
+    layers: pd.DataFrame, geometry: pd.DataFrame, weights: pd.DataFrame,
+) -> str:  # fmt: skip
+    """Return the findings as Markdown, one section per claim."""
+    sections = {
+        "Theorem 1 (positive definiteness)": theorem1(definiteness),
+        "Theorem 2 (regret)": theorem2(regret, growth, line),
+        "Proposition 1 (each layer at least as good)": proposition1(layers, geometry),
+        "Weights of the local losses under FBP": loss_weights(weights),
+    }
+    body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections.items())
+    return f"# What was found about the theory\n\n{body}\n"
+
+
+def theorem1(frame: pd.DataFrame) -> str:
+    """Say how often the condition breaks and how often a step would really leave the cone."""
+    first, upper = frame[frame["layer"] == 1], frame[frame["layer"] > 1]
+    lines = [
+        f"In layer 1 every eigenvalue stayed within its interval (largest excess "
+        f"{max(0.0, first['sandwich_excess'].max()):.1g}), and "
+        f"{int(first['left_although_condition_held'].sum())} "
+        f"steps left the cone while γ ≤ λ_min/4 held: the one-step statement "
+        f"{_holds(first['left_although_condition_held'].sum() == 0)}.",
+        "Nothing keeps the condition true over a run, however. "
+        + " ".join(_gamma_sentence(gamma, part) for gamma, part in first.groupby("gamma")),
+        f"The smallest eigenvalue seen in layer 1 was {first['smallest_eigenvalue'].min():.2g} "
+        f"({_place(first, 'smallest_eigenvalue', smallest=True)}).",
+        _upper_sentence(upper),
+    ]
+    return " ".join(lines)
+
+
+def _upper_sentence(upper: pd.DataFrame) -> str:
+    widest = upper["largest_squared_distance"].max()
+    seen = "beyond the theorem's constant 4" if widest > 4 else "within the theorem's 4 as it happened"
+    left = int(upper["left_although_condition_held"].sum())
+    return (
+        f"In upper layers inputs need not have unit norm; squared distances went up to {widest:.3g}, {seen}, "
+        f"and {left} steps would have left the cone although γ ≤ λ_min/4 held."
+    )
+
+
+def _gamma_sentence(gamma: object, part: pd.DataFrame) -> str:
+    broken, left = part["share_condition_broken"], part["share_leaving_cone"]
+    if not broken.any():
+        return f"With γ = {gamma:g} it was never broken."
+    worst = _place(part, "share_leaving_cone") if left.any() else "nowhere"
+    return (
+        f"With γ = {gamma:g} it broke in {_percent(broken.mean())} of the steps on average over "
+        f"{len(part)} datasets, and {_percent(left.mean())} would have left the cone (most: "
+        f"{worst}, {_percent(left.max())})."
+    )
+
+
+def theorem2(frame: pd.DataFrame, growth: pd.DataFrame, line: pd.DataFrame) -> str:
+    """Say whether the claimed and the corrected bound hold, on the line and on data."""
+    last = line.iloc[-1]
+    broken_line = bool((line["regret"] > line["claimed_bound"]).any())
+    over = frame[frame["regret"] > frame["claimed_bound"]]
+    corrected = bool((frame["regret"] <= frame["corrected_bound"] * (1 + 1e-9)).all()) and bool(
+        (line["regret"] <= line["corrected_bound"] * (1 + 1e-9)).all()
+    )
+    best = frame[frame["comparator"] == "best"]
+    slopes = growth.loc[growth["comparator"] == "best", "slope"].dropna()
+    against_identity = frame[frame["comparator"] == "I"]
+    text = (
+        f"On the line the regret reaches {last['regret']:.1f} at T = {last['T']:.0f}, the claimed constant "
+        "is "
+        f"{last['claimed_bound']:.1f}: the claimed bound {_holds(not broken_line)} there. On data it is "
+        "exceeded in "
+        f"{len(over)} of {len(frame)} combinations of dataset, horizon, Φ and comparator"
+    )
+    if len(over):
+        text += f" (by a factor of up to {(over['regret'] / over['claimed_bound']).max():.3g})"
+    text += (
+        f". The corrected bound, which grows like √T, {_holds(corrected)} in all of them. Against the "
+        "identity the "
+        f"regret is negative in {_percent((against_identity['regret'] < 0).mean())} of the cases, so a "
+        "bound may "
+        f"hold there without saying anything; against the best fixed matrix it is positive in "
+        f"{_percent((best['regret'] > 0).mean())}."
+    )
+    if len(slopes):
+        text += (
+            f" Where it is positive, log R grows with slope {slopes.min():.2f} to {slopes.max():.2f} in "
+            "log T "
+            f"(median {slopes.median():.2f}; a constant would have slope 0)."
+        )
+    return text
+
+
+def proposition1(layers: pd.DataFrame, geometry: pd.DataFrame) -> str:
+    """Say how often the next layer is no worse, and where it is significantly worse or better."""
+    significant = layers[layers["p_corrected"] < 0.05]
+    worse, better = significant[significant["difference"] > 0], significant[significant["difference"] < 0]
+    plain = layers[(layers["p_paired"] < 0.05) & (layers["difference"] > 0)]
+    text = (
+        f"Over {layers['dataset'].nunique()} datasets the next layer is no worse in "
+        f"{_percent(_weighted(layers, 'share_no_worse'))} of the splits and strictly worse in "
+        f"{_percent(_weighted(layers, 'share_worse'))}: as a statement about every stack the proposition "
+        f"{_holds(not layers['share_worse'].any())}. Of {len(layers)} steps from a layer to the next, "
+        f"{len(better)} "
+        f"lower the mean error significantly and {len(worse)} raise it (corrected t-test; the plain paired "
+        f"test sees {len(plain)} that raise it)."
+    )
+    if len(plain):
+        where = ", ".join(
+            f"{r.dataset} {r.layer}→{r.next_layer} ({r.difference:+.3f})" for r in plain.itertuples()
+        )
+        text += f" Raised: {where}."
+    if len(geometry):
+        ratio = geometry.pivot_table(index="dataset", columns="layer", values="within_over_between")
+        falls = int((ratio.iloc[:, -1] < ratio.iloc[:, 0]).sum())
+        text += (
+            " From the first to the last layer the ratio of distances within classes to those between "
+            "classes "
+            f"falls on {falls} of {len(ratio)} datasets."
+        )
+    return text
+
+
+def loss_weights(frame: pd.DataFrame) -> str:
+    """Say where the weights end and whether any ever rose."""
+    run = ["dataset", "activation", "local_loss", "rate", "layer"]
+    rising = int((frame.sort_values("scan").groupby(run)["weight"].diff() > 1e-12).sum())
+    last = frame.loc[frame.groupby(run)["scan"].idxmax()]
+    parts = []
+    for (loss, rate), part in last.groupby(["local_loss", "rate"], sort=True):
+        name = "γ · hinge" if loss == "scaled" else "the plain hinge"
+        parts.append(
+            f"with {name} at rate {rate:g} they end between {part['weight'].min():.2f} and "
+            f"{part['weight'].max():.2f}, {_percent((part['weight'] <= 0).mean())} of them at 0"
+        )
+    return (
+        "The derivative of the loss by w_i is the local loss, which is never negative, so w_i can only "
+        "fall; "
+        f"it rose {rising} times in {len(frame)} observations. Starting from 1, {'; '.join(parts)}. A weight "
+        "at 0 has switched its local loss off; without the stop at 0 it would go on and push classes "
+        "together."
+    )
+
+
+def _holds(true: object) -> str:
+    return "holds" if true else "does not hold"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _place(frame: pd.DataFrame, column: str, smallest: bool = False) -> str:
+    row = frame.sort_values(column, ascending=smallest, kind="stable").iloc[0]
+    return f"{row['dataset']}" + (f", γ = {row['gamma']:g}" if smallest else "")
+
+
+def _weighted(frame: pd.DataFrame, column: str) -> float:
+    return float((frame[column] * frame["splits"]).sum() / frame["splits"].sum())
