@@ -78,6 +78,12 @@ def test_counts_add_up_per_algorithm_and_overall() -> None:
     ).all()
 
 
+def test_a_single_split_is_not_compared() -> None:
+    assert paper.compare_means(
+        summary(("iris", "lego", 0.03, float("nan"), 1)), marks(), paper.table2()
+    ).empty
+
+
 def test_no_common_cells_is_an_empty_comparison() -> None:
     comparison = paper.compare_means(summary(), marks(), paper.table2())
     assert comparison.empty

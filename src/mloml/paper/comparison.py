@@ -34,7 +34,8 @@ def compare_means(
     Parameters
     ----------
     summary : DataFrame
-        Complete cells of ours: dataset, algorithm, mean, std, splits.
+        Complete cells of ours: dataset, algorithm, mean, std, splits. Single splits have no deviation
+        and are left out.
     marks : DataFrame
         Our conclusions: dataset, algorithm, mark_paired (see :func:`mloml.statistics.against_reference`).
     published : DataFrame
@@ -55,7 +56,7 @@ def compare_means(
     rows = []
     for cell in summary.to_dict("records"):
         theirs = printed.get((paper_row(cell["dataset"]), cell["algorithm"]))
-        if theirs is not None:
+        if theirs is not None and cell["splits"] > 1:
             our_mark = our_marks.get((cell["dataset"], cell["algorithm"]), "")
             rows.append(_compare(cell, theirs, our_mark, alpha))
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -104,6 +104,8 @@ def counts_of_all_tests(results: Results) -> pd.DataFrame:
 def survival_sentence(results: Results) -> str:
     """Say how many marks of the plain test stay under stricter ones."""
     counted = results.comparisons[results.comparisons["dataset"].isin(results.labels.counted)]
+    if counted.empty:
+        return "Nothing could be tested against the reference yet."
     corrected, marks = surviving(counted, "mark_corrected")
     adjusted, _ = surviving(counted, "mark_holm")
     return (

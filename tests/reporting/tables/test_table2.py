@@ -53,8 +53,9 @@ def test_while_cells_come_in_tables_have_dashes_and_no_picture_is_stale(make_res
     assert len(pd.read_csv(half.folder / "paper_comparison.csv")) == 0
 
 
-def test_no_finished_cell_at_all_is_still_a_table(make_result) -> None:
-    result = make_result(keep=lambda *cell: False)
+@pytest.mark.parametrize("study", [{"keep": lambda *cell: False}, {"splits": 1}])
+def test_no_finished_cell_or_a_single_split_is_still_a_table(make_result, study) -> None:
+    result = make_result(**study)
     write_table2(result)
     assert "No cell of Table II can be compared" in (result.folder / "table2.md").read_text()
 
