@@ -1,0 +1,197 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import normalize
+
+from mloml.kernels.lmdml import epoch, invert, mean_hinge, nearest_impostor, safe_step, self_products
+from mloml.learners.batch import ByClass
+from mloml.learners.lmdml import LMDML
+
+
+def start(bound: float, dataset: Any = load_iris) -> dict[str, Any]:
+    X, y = dataset(return_X_y=True)
+    data = ByClass.of(normalize(X), y)
+    n, d = data.X.shape
+    state = {
+        "M": np.eye(d) * bound / d, "K": np.eye(d) * d / bound, "h": np.empty(n), "X": data.X,
+        "XT": np.ascontiguousarray(data.X.T), "starts": data.starts, "codes": data.codes,
+        "targets": data.target_neighbours(3),
+    }  # fmt: skip
+    self_products(state["M"], state["X"], state["h"])
+    return state
+
+
+def hinge(state: dict[str, Any], i: int) -> tuple[float, Any, Any]:
+    M, X, codes = state["M"], state["X"], state["codes"]
+
+    def D(j: int) -> float:
+        return float((X[i] - X[j]) @ M @ (X[i] - X[j]))
+
+    target = max(state["targets"][i], key=D)
+    impostor = min(np.flatnonzero(codes != codes[i]), key=D)
+    return 1 + D(target) - D(impostor), X[target] - X[i], X[impostor] - X[i]
+
+
+def largest_safe_step(M: Any, u: Any, v: Any) -> float:
+    """By bisection on the sign of the smallest eigenvalue."""
+    low, high = 0.0, 1e9
+    for _ in range(200):
+        middle = (low + high) / 2
+        definite = np.linalg.eigvalsh(M + middle * (np.outer(v, v) - np.outer(u, u)))[0] > 0
+        low, high = (middle, high) if definite else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("bound", [0.1, 1.0, 10.0, 100.0])
+def test_every_step_keeps_the_cone_the_trace_bound_and_the_inverse(bound: float) -> None:
+    state = start(bound)
+    rng = np.random.default_rng(0)
+    step = updates = 0
+    for i in rng.integers(0, 150, size=400):
+        step, updates = epoch(
+            **state, order=np.array([i]), step=step, max_steps=10**6, updates=updates, bound=bound
+        )
+        assert np.linalg.eigvalsh(state["M"])[0] > 0
+        assert np.trace(state["M"]) <= bound * (1 + 1e-12)
+        np.testing.assert_allclose(state["M"] @ state["K"], np.eye(4), atol=1e-4)
+        explicit = np.einsum("ij,jk,ik->i", state["X"], state["M"], state["X"])
+        np.testing.assert_allclose(state["h"], explicit, rtol=1e-9, atol=1e-12 * bound)
+    assert step == 400
+    assert updates > 100
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1e9])
+def test_a_step_is_the_formula_with_the_rate_or_nine_tenths_of_the_safe_length(rate: float) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        root = rng.normal(size=(3, 3))
+        M = root @ root.T + 0.1 * np.eye(3)
+        u, v = rng.normal(size=(2, 3))
+        expected = min(rate, 0.9 * largest_safe_step(M, u, v))
+        before = M.copy()
+        alpha, scaling = safe_step(M, np.linalg.inv(M), u, v, rate, np.inf, np.empty((3, 3)))
+        assert alpha == pytest.approx(expected, rel=1e-6)
+        assert scaling == 1
+        np.testing.assert_allclose(M, before + alpha * (np.outer(v, v) - np.outer(u, u)), rtol=1e-12)
+
+
+def test_a_visit_follows_the_pseudo_code() -> None:
+    state = start(10.0, load_wine)
+    step = updates = 0
+    for i in np.random.default_rng(2).integers(0, 178, size=60):
+        value, u, v = hinge(state, i)
+        M = state["M"].copy()
+        step, after = epoch(
+            **state, order=np.array([i]), step=step, max_steps=10**6, updates=updates, bound=10.0
+        )
+        assert (after > updates) == (value > 0)
+        if value <= 0:
+            np.testing.assert_array_equal(state["M"], M)
+        else:
+            M += min(0.9 * largest_safe_step(M, u, v), step**-0.5) * (np.outer(v, v) - np.outer(u, u))
+            M *= min(1.0, 10.0 / np.trace(M))
+            np.testing.assert_allclose(state["M"], M, atol=1e-7)
+        updates = after
+
+
+def test_parallel_differences_have_no_limit_when_the_impostor_is_farther() -> None:
+    M = np.eye(1)
+    alpha, _ = safe_step(M, np.eye(1), np.array([1.0]), np.array([-2.0]), 0.25, np.inf, np.empty((3, 1)))
+    assert alpha == 0.25
+    assert M[0, 0] == 1.75
+
+
+def test_inverse_equals_the_library() -> None:
+    root = np.random.default_rng(5).normal(size=(30, 30))
+    M, K = root @ root.T + np.eye(30), np.empty((30, 30))
+    invert(M, K)
+    np.testing.assert_allclose(K, np.linalg.inv(M), atol=1e-13)
+
+
+def test_impostor_search_equals_brute_force() -> None:
+    state = start(3.0, load_wine)
+    rng = np.random.default_rng(3)
+    root = rng.normal(size=(13, 13))
+    state["M"][:] = root @ root.T
+    self_products(state["M"], state["X"], state["h"])
+    for i in range(0, 178, 7):
+        _, _, v = hinge(state, i)
+        first, last = state["starts"][state["codes"][i] : state["codes"][i] + 2]
+        found = nearest_impostor(
+            state["M"], state["X"], state["XT"], state["h"], i, first, last, np.empty(13), np.empty(178)
+        )
+        np.testing.assert_array_equal(state["X"][found] - state["X"][i], v)
+
+
+def test_violators_come_first_in_the_next_epoch() -> None:
+    state = start(100.0)
+    state["M"] *= 100  # far beyond the margin for most rows, which then do not violate it
+    state["K"] /= 100
+    self_products(state["M"], state["X"], state["h"])
+    order = np.random.default_rng(0).permutation(150)
+    visited = order.copy()
+    _, updates = epoch(**state, order=order, step=0, max_steps=10**6, updates=0, bound=np.inf)
+    assert 0 < updates < 150
+    positions = np.array([np.flatnonzero(visited == i)[0] for i in order[:updates]])
+    assert (np.diff(positions) > 0).all()
+    np.testing.assert_array_equal(np.sort(order), np.arange(150))
+
+
+def test_no_update_when_no_margin_is_violated() -> None:
+    X = np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 9.0], [9.1, 9.0]])
+    model = LMDML(bound=2.0, random_state=0).fit(X, [0, 0, 1, 1])
+    assert model.n_updates_ == 0
+    assert model.n_iter_ == 1
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), np.eye(2))
+
+
+@pytest.mark.parametrize("bound", [1.0, 10.0, 100.0])
+def test_objective_ends_below_its_start(bound: float) -> None:
+    state = start(bound)
+    anchors = np.arange(150)
+    before = mean_hinge(*(state[k] for k in ("M", "X", "XT", "starts", "codes", "targets")), anchors)
+    assert before == pytest.approx(np.mean([max(0.0, hinge(state, i)[0]) for i in anchors]), rel=1e-9)
+    X, y = load_iris(return_X_y=True)
+    assert LMDML(bound=bound, random_state=0).fit(normalize(X), y).objective_ < before
+
+
+def test_limits_of_epochs_and_steps_are_kept() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LMDML(bound=0.1, max_steps=200, random_state=0).fit(normalize(X), y)
+    assert (model.n_steps_, model.n_iter_) == (200, 2)
+    assert LMDML(bound=0.1, max_epochs=3, random_state=0).fit(normalize(X), y).n_steps_ == 450
+
+
+def test_same_seed_same_metric_and_another_seed_another() -> None:
+    X, y = load_iris(return_X_y=True)
+    fits = [LMDML(random_state=seed).fit(normalize(X), y).components_ for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
+
+
+def test_constant_features_and_more_features_than_rows_stay_finite() -> None:
+    rng = np.random.default_rng(0)
+    X, y = load_iris(return_X_y=True)
+    wide = np.column_stack([normalize(X), np.full(150, 0.5)])
+    assert np.isfinite(LMDML(bound=10, random_state=0).fit(wide, y).components_).all()
+    model = LMDML(bound=100, random_state=0).fit(normalize(rng.normal(size=(12, 40))), np.arange(12) % 2)
+    assert np.trace(model.get_mahalanobis_matrix()) <= 100 * (1 + 1e-9)
+
+
+def test_single_row_classes_are_impostors_and_small_classes_lower_the_targets() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(9, 2)), np.array([0] * 6 + [1] * 2 + [2])
+    assert LMDML(max_epochs=1, random_state=0).fit(X, y).n_steps_ == 8
+
+
+@pytest.mark.parametrize(("y", "message"), [([0] * 4, "1 class"), ([0, 1, 2, 3], "at least two rows")])
+def test_labels_without_targets_or_impostors_are_refused(y: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LMDML().fit(np.arange(8.0).reshape(4, 2) ** 2, y)
+
+
+def test_a_bound_of_zero_is_refused() -> None:
+    with pytest.raises(ValueError, match="'bound' parameter of LMDML"):
+        LMDML(bound=0).fit([[0.0], [1.0]], [0, 1])
