@@ -57,8 +57,13 @@ def _is_definite(M: Array, tau: float, factor: Array) -> bool:
     slack = NEGLIGIBLE * largest
     for i in range(d):
         for j in range(i):
-            factor[i, j] = (M[i, j] - dot(factor[i, :j], factor[j, :j])) * factor[j, j]
-        pivot = M[i, i] + slack - dot(factor[i, :i], factor[i, :i])
+            known = 0.0
+            for k in range(j):
+                known += factor[i, k] * factor[j, k]
+            factor[i, j] = (M[i, j] - known) * factor[j, j]
+        pivot = M[i, i] + slack
+        for k in range(i):
+            pivot -= factor[i, k] * factor[i, k]
         if pivot <= 0.0:
             return False
         factor[i, i] = 1.0 / sqrt(pivot)
