@@ -133,3 +133,21 @@ def test_numbers_are_shortened_and_words_left_alone():
 
 def test_the_same_results_give_the_same_page(results):
     assert write_report(results).read_bytes() == write_report(results).read_bytes()
+
+
+def test_words_beside_a_table_are_shown_without_its_copy_and_links(results):
+    (results / "table2" / "table2.md").write_text(
+        "# Table II\n\nErrors.\n\n| dataset | MOML |\n|---|---|\n| iris | .1 |\n\n<sup>a</sup> a note\n\n"
+        "Of 3 marks, 1 survives. See [selections.md](selections.md).\n\n## Ranks\n\n![plot](x.png)\n\n"
+        "Made by `make`.\n"
+    )
+    about = next(s for s in gather(results) if s.artefact.name == "table2").tables[0].about
+    assert about == "<p>Errors.</p>\n<p>Of 3 marks, 1 survives. See selections.md.</p>"
+
+
+def test_tables_come_in_the_order_in_which_they_are_read(results):
+    for name in ("tests", "zzz", "win_tie_loss"):
+        pd.DataFrame({"x": [1]}).to_csv(results / "table2" / f"{name}.csv", index=False)
+    section = next(s for s in gather(results) if s.artefact.name == "table2")
+    names = [table.source.split("/")[1] for table in section.tables]
+    assert names == ["table2.csv", "paper_comparison.csv", "win_tie_loss.csv", "tests.csv", "zzz.csv"]

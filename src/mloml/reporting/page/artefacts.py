@@ -44,21 +44,55 @@ OPTIONAL = {"lite"}
 """Left out of the page when they are not there: nobody misses them."""
 
 CSV_TITLES = {
-    "win_tie_loss": "Win/tie/loss of MLOML-r",
-    "paper_comparison": "Verdicts: our means against the paper's",
     "paper_comparison_counts": "Verdicts counted",
-    "tests": "Tests against the reference",
-    "selections": "Three ways of choosing the step size",
+    "paper_comparison": "Verdicts: our means against the paper's",
+    "win_tie_loss": "Win/tie/loss under three tests",
     "ranks": "Mean ranks",
+    "selections": "Three ways of choosing the step size",
+    "tests": "Tests against the reference",
+    "bp_rate": "How much of FP's lead is BP's learning rate?",
+    "convergence": "Does FP speed up convergence?",
+    "cost": "Cost per triplet of FP, BP and FBP",
+    "conclusions": "Which conclusions survive the clean protocol?",
     "theorem1": "Theorem 1: positive definiteness",
+    "counterexample": "Theorem 2: the counterexample on the line",
     "theorem2": "Theorem 2: regret and bounds",
     "theorem2_slopes": "Theorem 2: growth of the regret",
-    "counterexample": "Theorem 2: the counterexample on the line",
     "proposition1": "Proposition 1: is the next layer no worse?",
     "proposition1_geometry": "Proposition 1: distances and margins of each layer",
     "weights": "Loss weights under FBP",
+    "runs": "Every run",
 }
-"""Headings of files whose name does not say enough; others get their name in words."""
+"""Headings of CSV files, in the order in which they are shown; others follow under their own names."""
+
+PICTURES = {
+    "critical_difference": (
+        "Critical-difference diagram",
+        "Mean rank of each algorithm over the datasets (left is better); algorithms joined by a bar do not "
+        "differ significantly (Nemenyi).",
+    ),
+    "convergence": (
+        "Error against scans: FP, BP and FBP",
+        "Mean test error after each scan of the three propagation strategies, one panel per dataset.",
+    ),
+}
+"""Title and caption of pictures without a caption file, by the beginning of their name."""
+
+
+def csv_order(stem: str) -> tuple[int, str]:
+    """Return a key that sorts CSV files as in :data:`CSV_TITLES`."""
+    known = list(CSV_TITLES)
+    return (known.index(stem) if stem in known else len(known), stem)
+
+
+def picture_text(stem: str) -> tuple[str, str]:
+    """Return title and caption of a picture that has no caption file.
+
+    >>> picture_text("my_plot")
+    ('My plot', '')
+    """
+    found = next((text for start, text in PICTURES.items() if stem.startswith(start)), None)
+    return found or (csv_title(stem), "")
 
 
 def csv_title(stem: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL, Artefact, csv_title
+from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL, Artefact, csv_order, csv_title, picture_text
 from mloml.reporting.page.markdown import Document, read_document
 from mloml.reporting.page.tables import Table, any_table, error_table
 
@@ -69,10 +69,13 @@ def _section(folder: Path, artefact: Artefact) -> Section:
     section.manifest = _manifest(folder / "manifest.json", section.notes)
     pictures = {path.stem for path in folder.glob("*.png")}
     tables = {path.stem: _table(path, section) for path in sorted(folder.glob("*.csv"))}
-    found = [table for stem, table in tables.items() if table is not None and stem not in pictures]
-    section.tables = sorted(found, key=lambda table: table.source != f"{folder.name}/{folder.name}.csv")
-    section.pictures = [_picture(folder, stem, tables.get(stem)) for stem in sorted(pictures)]
-    written = pictures | set(tables)  # their .md twins repeat what is shown already
+    section.tables = [
+        table
+        for stem in sorted(tables, key=lambda stem: (stem != folder.name, csv_order(stem)))
+        if (table := tables[stem]) is not None and stem not in pictures
+    ]
+    section.pictures = [_picture(folder, stem, tables.get(stem)) for stem in sorted(pictures, key=csv_order)]
+    written = pictures | set(tables)  # their .md twins stand beside them
     section.documents = [read_document(p) for p in sorted(folder.glob("*.md")) if p.stem not in written]
     section.failures = _failures(folder / "failures.csv", section.notes)
     return section
@@ -88,8 +91,11 @@ def _table(path: Path, section: Section) -> Table | None:
         return None
     if path.stem == path.parent.name and (path.parent / "cells.csv").is_file() and "note" in frame:
         errors = cell_errors(path.parent, section.manifest, section.notes)
-        return error_table(frame, section.artefact.title, source, errors)
-    return any_table(frame, csv_title(path.stem), source)
+        table = error_table(frame, section.artefact.title, source, errors)
+    else:
+        table = any_table(frame, csv_title(path.stem), source)
+    twin = path.with_suffix(".md")
+    return replace(table, about=read_document(twin, prose_only=True).html) if twin.is_file() else table
 
 
 def _read(path: Path, notes: list[str]) -> pd.DataFrame | None:
@@ -132,9 +138,10 @@ def algorithm_titles(manifest: dict[str, Any] | None) -> dict[str, str]:
 def _picture(folder: Path, stem: str, numbers: Table | None) -> Picture:
     data = base64.b64encode((folder / f"{stem}.png").read_bytes()).decode("ascii")
     caption = folder / f"{stem}.md"
-    document = read_document(caption) if caption.is_file() else None
-    title = document.title if document and document.title else csv_title(stem)
-    text = document.lead if document else ""
+    title, text = picture_text(stem)
+    if caption.is_file():
+        document = read_document(caption)
+        title, text = document.title or title, document.lead
     return Picture(title, text, f"data:image/png;base64,{data}", f"{folder.name}/{stem}.png", numbers)
 
 

@@ -7,9 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 
 LOWEST_HEADING = 6
+NOT_PROSE = ("<sup>", "![", "Made by `", "(The ")
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,13 @@ class Document:
     source: str
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path, prose_only: bool = False) -> Document:
     """Read a Markdown file; a heading of level 1 becomes the title, others go below it."""
-    return document(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}")
+    return document(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}", prose_only)
 
 
-def document(text: str, source: str) -> Document:
-    r"""Render Markdown.
+def document(text: str, source: str, prose_only: bool = False) -> Document:
+    r"""Render Markdown; ``prose_only`` leaves out tables with their footnotes, pictures and the command.
 
     >>> found = document("# Findings\n\nIt *holds*.\n\n## Layer 1\n<b>x</b>", "findings.md")
     >>> found.title, found.lead
@@ -38,7 +40,7 @@ def document(text: str, source: str) -> Document:
     <h4>Layer 1</h4>
     <p>&lt;b&gt;x&lt;/b&gt;</p>
     """
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
     title = lead = ""
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
@@ -46,14 +48,50 @@ def document(text: str, source: str) -> Document:
     for before, token in pairwise(tokens):
         if before.type == "paragraph_open" and not lead:
             lead = _plain(token)
-    below = 2 if title else 1  # the section has a heading of level 2, the title one of level 3
+    if prose_only:
+        tokens = _prose(tokens)
+    below = 2 if title and not prose_only else 1  # a section's heading has level 2, a shown title level 3
     for token in tokens:
         if token.type.startswith("heading"):
             token.tag = f"h{min(max(3, int(token.tag[1]) + below), LOWEST_HEADING)}"
-    html = parser.renderer.render(tokens, parser.options, {})
+        token.children = [child for child in token.children or [] if _stays(child)]
+    html = parser.renderer.render(_without_bare_headings(tokens), parser.options, {})
     return Document(title, lead, Markup(html.rstrip("\n")), source)
 
 
-def _plain(token: object) -> str:
-    children = getattr(token, "children", None) or []
-    return "".join(" " if child.type == "softbreak" else child.content for child in children)
+def _prose(tokens: list[Token]) -> list[Token]:
+    """Leave out tables, their footnotes, pictures and the line with the command."""
+    kept: list[Token] = []
+    inside_table = 0
+    for token in tokens:
+        inside_table += (token.type == "table_open") - (token.type == "table_close")
+        if inside_table or token.type == "table_close":
+            continue
+        if token.type == "inline" and token.content.startswith(NOT_PROSE):
+            kept.pop()  # the paragraph's opening; its end is dropped below
+        elif token.type == "paragraph_close" and kept and kept[-1].type not in ("inline", "paragraph_open"):
+            continue
+        else:
+            kept.append(token)
+    return kept
+
+
+def _without_bare_headings(tokens: list[Token]) -> list[Token]:
+    """Drop headings below which nothing is left."""
+    kept: list[Token] = []
+    for token in [*tokens, None]:
+        ends = token is None or token.type == "heading_open"
+        if ends and kept and kept[-1].type == "heading_close":
+            del kept[-3:]
+        if token is not None:
+            kept.append(token)
+    return kept
+
+
+def _stays(child: Token) -> bool:
+    """Tell whether an inline token can stand in the page: no pictures, no links to other files."""
+    return child.type not in ("image", "link_open", "link_close")
+
+
+def _plain(token: Token) -> str:
+    return "".join(" " if child.type == "softbreak" else child.content for child in token.children or [])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
+from markupsafe import Markup
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Table:
     columns: list[str]
     groups: list[list[list[Entry]]]
     foot: list[list[Entry]] = field(default_factory=list)
+    about: Markup = field(default_factory=Markup)
 
     @property
     def numeric(self) -> list[bool]:
