@@ -1,4 +1,4 @@
-"""Streams of triplets, and one way to run a stack with the compiled scans or with their plain counterparts."""
+"""Streams of triplets, and a way to run a stack by the plain NumPy scans."""
 
 from __future__ import annotations
 

@@ -63,9 +63,7 @@ def test_bp_steps_down_the_gradient_of_the_loss(activation, seed):
     before = state.layers
     rate = 1e-3
     state.learn(X, np.array([[0, 1, 2]], dtype=np.intp), Propagation("bp", activation, rate, decay=0.2))
-    numeric = by_differences(
-        lambda layers: loss(layers, X, activation, np.zeros(3), np.ones(3), 0.2), before
-    )
+    numeric = by_differences(lambda layers: loss(layers, X, activation, np.zeros(3), np.ones(3), 0.2), before)
     np.testing.assert_allclose((before - state.layers) / rate, numeric, atol=1e-6)
 
 

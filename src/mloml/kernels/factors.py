@@ -1,7 +1,7 @@
 """MOML's step on the other two factors: Cholesky (F1) and the symmetric root (F2).
 
-Both take one layer's padded ``L`` (m, m) and the difference vectors (d,), and answer with a pair: was the step
-taken, and would the full step have left the cone. ``work`` is (2, m, m), ``scratch`` (3, m).
+Both take one layer's padded ``L`` (m, m) and the difference vectors (d,), and answer with a pair: was the
+step taken, and would the full step have left the cone. ``work`` is (2, m, m), ``scratch`` (3, m).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def multiply_transposed(L: Array, M: Array) -> None:
 def symmetric_step(
     L: Array, M: Array, p: Array, q: Array, g: float, policy: int, moved: bool, work: Array, scratch: Array
 ) -> tuple[bool, bool]:
-    """Step from ``M`` to ``M - g A`` and set ``L`` to its symmetric root. O(d³); the eigensolver allocates."""
+    """Step from ``M`` to ``M - g A`` and set ``L`` to its symmetric root, in O(d³)."""
     d = p.shape[0]
     if moved:
         multiply_transposed(L, M)

@@ -1,8 +1,9 @@
 """The frame-preserving root: a factor ``L`` that follows ``M <- M - g A`` without turning, in O(d²).
 
-With ``K = L^-T``, ``P = K p`` and ``Q = K q`` the new metric is ``L' (I + V C V') L``, ``V = [P Q]``, ``C = diag(-g, g)``.
-The symmetric root of the bracket is ``I + V F V'`` and its inverse ``I + V H V'`` with 2 x 2 matrices ``F`` and ``H``
-that follow from ``B = I + C V'V`` alone: with ``R = B^(1/2)``, ``F = (R + I)^-1 C`` and ``H = -R^-1 F``. Hence::
+With ``K = L^-T``, ``P = K p`` and ``Q = K q`` the new metric is ``L' (I + V C V') L``, ``V = [P Q]``, ``C =
+diag(-g, g)``. The symmetric root of the bracket is ``I + V F V'`` and its inverse ``I + V H V'`` with 2 x 2
+matrices ``F`` and ``H`` that follow from ``B = I + C V'V`` alone: with ``R = B^(1/2)``, ``F = (R + I)^-1
+C`` and ``H = -R^-1 F``. Hence::
 
     L <- L + V F [p q]'          K <- K + V H (K'V)'
 
@@ -56,11 +57,14 @@ REFINE_SOONEST = 32
 DRIFT = 1e-9
 """Relative residual of ``(L p)'(K p) = p'p`` at which K is refined at the next step."""
 
+ALARM = 1e-5
+"""Residual at which K is refined before the step; if that does not help, the step is left out."""
+
 
 @exact
 def cone_test(a: float, b: float, c: float, g: float) -> tuple[float, float]:
     """Return ``det B`` and ``tr B`` for the Gram entries ``a = P'P``, ``b = Q'Q``, ``c = P'Q``."""
-    return (1.0 - g * a) * (1.0 + g * b) + g * g * c * c, 2.0 + g * (b - a)
+    return 1.0 + g * (b - a - g * max(0.0, a * b - c * c)), 2.0 + g * (b - a)
 
 
 @exact
@@ -78,7 +82,10 @@ def admissible_step(a: float, b: float, c: float, g: float, policy: int) -> tupl
     if determinant > SINGULAR * trace:
         return g, False
     if policy == SHRINK:
-        return SHRINKAGE * largest_step(a, b, c), True
+        g = SHRINKAGE * largest_step(a, b, c)
+        determinant, trace = cone_test(a, b, c, g)
+        if determinant > SINGULAR * trace:  # not so where rows are so large that rounding hides the border
+            return g, True
     return 0.0, True
 
 
@@ -86,16 +93,20 @@ def admissible_step(a: float, b: float, c: float, g: float, policy: int) -> tupl
 def root_coefficients(
     a: float, b: float, c: float, g: float
 ) -> tuple[float, float, float, float, float, float]:
-    """Return the entries 11, 12, 22 of ``F`` and of ``H``."""
+    """Return the entries 11, 12, 22 of ``F`` and of ``H``.
+
+    ``R = (B + s I) / t`` with ``s = det R`` and ``t = tr R``; so ``det(R + I) = 1 + s + t`` and, for H,
+    ``det(R (R + I)) = s (1 + s + t)``, without cancellation.
+    """
     determinant, trace = cone_test(a, b, c, g)
     s = sqrt(determinant)
     t = sqrt(trace + 2.0 * s)
-    r11, r22, r21 = (1.0 - g * a + s) / t, (1.0 + g * b + s) / t, g * c / t  # r12 = -r21
-    k = g / ((r11 + 1.0) * (r22 + 1.0) + r21 * r21)
-    f11, f12, f22 = -k * (r22 + 1.0), k * r21, k * (r11 + 1.0)
-    h11 = -(r22 * f11 + r21 * f12) / s
-    h12 = -(r22 * f12 + r21 * f22) / s
-    h22 = -(r11 * f22 - r21 * f12) / s
+    b11, b22, b21 = 1.0 - g * a, 1.0 + g * b, g * c  # b12 = -b21
+    f = g / (1.0 + s + t)
+    h = f / s
+    more = 1.0 + 1.0 / t
+    f11, f12, f22 = -f * ((b22 + s) / t + 1.0), f * b21 / t, f * ((b11 + s) / t + 1.0)
+    h11, h12, h22 = h * (b22 * more + s / t), -h * b21 * more, -h * (b11 * more + s / t)
     return f11, f12, f22, h11, h12, h22
 
 
@@ -103,22 +114,32 @@ def root_coefficients(
 def frame_step(
     i: int, L: Array, K: Array, V: Array, counts: Counts, g: float, policy: int, work: Array, d: int
 ) -> bool:
-    """Take the MOML step ``M - g A`` on layer ``i``; inputs and outputs ``u = L p``, ``v = L q`` are in place.
+    """Take the MOML step ``M - g A`` on layer ``i``, whose inputs and outputs are in place.
 
     ``L`` is up to date; its change, and K's, are left waiting. Returns False when the step was left out.
     """
     m = V.shape[1]
     base, own = i * m * m, i * ROWS * m
     x, left, right = own + INPUT * m, own + K_LEFT * m, own + K_RIGHT * m
-    if counts[i, AGE] >= REFINE_EVERY:
-        fold_rows(K, base, V, left, right, counts[i, K_RANK], d)
-        counts[i, K_RANK] = 0
-        refine(L, K, base, m, d, work)
-        counts[i, AGE] = 0
     sums = own + SPARE * m
-    project_rows(K, base, V, x, left, sums, left, right, counts[i, K_RANK], d)
-    counts[i, K_RANK] = 0
-    watch_drift(i, V, counts, own)
+    drift = 0.0
+    for _ in range(2):
+        if counts[i, AGE] >= REFINE_EVERY:
+            fold_rows(K, base, V, left, right, counts[i, K_RANK], d)
+            counts[i, K_RANK] = 0
+            refine(L, K, base, m, d, work)
+            counts[i, AGE] = 0
+        project_rows(K, base, V, x, left, sums, left, right, counts[i, K_RANK], d)
+        counts[i, K_RANK] = 0
+        drift = measure_drift(V, own)
+        if drift <= ALARM or counts[i, AGE] == 0:
+            break
+        counts[i, AGE] = REFINE_EVERY
+    if not drift <= ALARM:
+        counts[i, FAILURES] += 1
+        return False
+    if drift > DRIFT and counts[i, AGE] >= REFINE_SOONEST:
+        counts[i, AGE] = REFINE_EVERY
     a, b, c = gram(V, left)
     g, failed = admissible_step(a, b, c, g, policy)
     if failed:
@@ -136,13 +157,14 @@ def frame_step(
 
 
 @exact
-def watch_drift(i: int, V: Array, counts: Counts, own: int) -> None:
-    """Have K refined at the next step when ``(L p)'(K p)`` is no longer ``p'p``, or likewise for q."""
+def measure_drift(V: Array, own: int) -> float:
+    """Return how far ``(L p)'(K p)`` is from ``p'p``, relatively, for p and q: 0 where ``K = L^-T``."""
     m = V.shape[1]
-    if counts[i, AGE] < REFINE_SOONEST:
-        return
+    worst = 0.0
     for k in range(2):
         p = own + (INPUT + k) * m
         length = inner(V, p, p)
-        if abs(inner(V, own + (OUTPUT + k) * m, own + (K_LEFT + k) * m) - length) > DRIFT * length:
-            counts[i, AGE] = REFINE_EVERY
+        error = abs(inner(V, own + (OUTPUT + k) * m, own + (K_LEFT + k) * m) - length)
+        if not error <= worst * length:
+            worst = error / length
+    return worst

@@ -1,7 +1,8 @@
 """One metric layer meets one triplet: its hinge, and its own algorithm's step where the hinge asks for it.
 
-Before the call the layer's inputs (p, q, h) are in place. After it the outputs (u, v, z) are those of the *updated*
-layer. Changes of rank 2 whose right side is (p, q) are left waiting in LEFT and RIGHT; see ``layout``.
+Before the call the layer's inputs (p, q, h) are in place. After it the outputs (u, v, z) are those of the
+*updated* layer. Changes of rank 2 whose right side is (p, q) are left waiting in LEFT and RIGHT; see
+``layout``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Where a stack's numbers lie: names for the rows and columns of the arrays that the kernels share.
 
-``L`` and ``K`` are (layers, m, m) with ``m`` the padded number of features. ``vectors`` is (layers * ROWS, m): each
-layer owns ``ROWS`` vectors, in threes that belong together. ``numbers`` and ``counts`` are (layers, columns).
+``L`` and ``K`` are (layers, m, m) with ``m`` the padded number of features. ``vectors`` is (layers * ROWS,
+m): each layer owns ``ROWS`` vectors, in threes that belong together. ``numbers`` and ``counts`` are
+(layers, columns).
 
-A change of rank at most 3 is not written into a matrix at once. It waits as ``left right'`` until the matrix is
-read next, and is added on the way: one pass over memory instead of two.
+A change of rank at most 3 is not written into a matrix at once. It waits as ``left right'`` until the
+matrix is read next, and is added on the way: one pass over memory instead of two.
 """
 
 from __future__ import annotations

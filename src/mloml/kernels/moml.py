@@ -1,8 +1,9 @@
 """MOML on the metric itself: ``M <- M - g A`` where the hinge is active, without any factor.
 
-Whether a step leaves the cone cannot be read off ``M`` in O(d²). But ``lambda_min(M - g A) >= lambda_min(M) - g lambda``
-with ``lambda`` the positive eigenvalue of ``A``, which is known in closed form. So a certified lower bound of
-``lambda_min(M)`` is carried along, and only when it is used up is ``M`` factorised to renew it.
+Whether a step leaves the cone cannot be read off ``M`` in O(d²). But ``lambda_min(M - g A) >= lambda_min(M)
+- g lambda`` with ``lambda`` the positive eigenvalue of ``A``, which is known in closed form. So a certified
+lower bound of ``lambda_min(M)`` is carried along, and only when it is used up is ``M`` factorised to renew
+it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Backward propagation (BP), and forward then backward (FBP): gradients of the loss layer, Eq. (1), in O(d²).
 
 With the three samples as columns ``Z = [z_t z_p z_q]`` the hinge of a layer has the gradient ``2 E(Z)``,
-``E(Z) = [z_q - z_p, z_p - z_t, z_t - z_q] = [u - v, -u, v]`` in terms of ``u = z_t - z_p``, ``v = z_t - z_q``.
-All gradients are computed before any layer moves.
+``E(Z) = [z_q - z_p, z_p - z_t, z_t - z_q] = [u - v, -u, v]`` in terms of ``u = z_t - z_p``, ``v = z_t -
+z_q``. All gradients are computed before any layer moves.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def hinge_gradient(V: Array, out: int, target: int, factor: float, onto: bool) -
 
 @exact
 def local_factor(i: int, V: Array, numbers: Array, local: int, rate: float, freeze: bool) -> float:
-    """Return ``2 w_i s`` where the layer's hinge is active, else 0; and let ``w_i`` take its own step, down to 0."""
+    """Return ``2 w_i s`` where the layer's hinge is active, else 0; ``w_i`` takes its own step."""
     m = V.shape[1]
     near, far = squares(V, (i * ROWS + OUTPUT) * m)
     hinge = 1.0 + near - far
@@ -151,7 +151,7 @@ def descend(
     has_inverse: bool,
     d: int,
 ) -> None:
-    """Leave ``L_i <- (1 - rate decay) L_i - rate DELTA H'`` waiting in every layer; K follows where it is kept.
+    """Leave ``L_i <- (1 - rate decay) L_i - rate DELTA H'`` waiting in every layer; K follows.
 
     In terms of (p, q, h): ``DELTA H' = -delta_p p' - delta_q q' + (delta_t + delta_p + delta_q) h'``.
     """

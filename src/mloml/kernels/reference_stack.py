@@ -37,7 +37,7 @@ def hinge(Z: Array) -> float:
 
 
 def largest_step(M: Array, A: Array) -> float:
-    """Return the step at which ``M - g A`` becomes singular: the inverse of the largest eigenvalue of ``M^-1 A``."""
+    """Return where ``M - g A`` becomes singular: the inverse of the largest eigenvalue of ``M^-1 A``."""
     R = np.linalg.cholesky(M)
     top = np.linalg.eigvalsh(np.linalg.solve(R, np.linalg.solve(R, A).T))[-1]
     return float(1 / top) if top > 0 else np.inf
@@ -57,6 +57,12 @@ def moml_metric(M: Array, p: Array, q: Array, g: float, policy: int) -> tuple[Ar
     return M, True
 
 
+def passive_step(A: Array, excess: float) -> float:
+    """Return the step that brings the hinge to 0."""
+    norm = float(np.sum(A**2))
+    return excess / norm if norm > 0 else np.inf
+
+
 def root(M: Array) -> Array:
     """Return the symmetric root."""
     values, vectors = np.linalg.eigh(M)
@@ -66,7 +72,7 @@ def root(M: Array) -> Array:
 def factor(kind: int, L: Array, M: Array) -> Array:
     """Return the factor of ``M`` that follows ``L``."""
     if kind == layout.CHOLESKY:
-        return np.linalg.cholesky(M).T
+        return np.asarray(np.linalg.cholesky(M).T, dtype=np.float64)
     if kind == layout.SYMMETRIC:
         return root(M)
     K = np.linalg.inv(L).T
@@ -90,14 +96,14 @@ def learn(i: int, L: Array, K: Array, H: Array, numbers: Array, counts: Counts, 
     if kind == layout.RDML:
         return rdml_layer(i, layer, K[i, :d, :d], p, q, step, counts)
     M = layer.T @ layer
-    excess = 1 + p @ M @ p - q @ M @ q
+    excess = float(1 + p @ M @ p - q @ M @ q)
     if excess <= 0:
         return layer
     A = np.outer(p, p) - np.outer(q, q)
     if kind == layout.OPML:
         counts[i, layout.UPDATES] += 1
         return layer @ np.linalg.inv(np.eye(d) + step * A)
-    g = min(step, excess / np.sum(A**2)) if variant == layout.PASSIVE_AGGRESSIVE else step
+    g = min(step, passive_step(A, excess)) if variant == layout.PASSIVE_AGGRESSIVE else step
     new, failed = moml_metric(M, p, q, g, policy)
     counts[i, layout.FAILURES] += failed
     if new is M:
@@ -110,7 +116,8 @@ def lego_layer(L: Array, z: Array, target: float, eta: float) -> Array:
     """Return ``L`` after a LEGO step on one pair."""
     w = L.T @ (L @ z)
     old = z @ w
-    new = (eta * target * old - 1 + np.sqrt((eta * target * old - 1) ** 2 + 4 * eta * old**2)) / (2 * eta * old)
+    linear = eta * target * old - 1
+    new = (linear + np.sqrt(linear**2 + 4 * eta * old**2)) / (2 * eta * old)
     s = eta * (new - target) / (1 + eta * (new - target) * old)
     return L - (1 - np.sqrt(1 - s * old)) / old * np.outer(L @ z, w)
 
@@ -255,11 +262,11 @@ def moml_scan(
     metric = M[:d, :d]
     for t, i, j in triplets:
         p, q = rows[t, :d] - rows[i, :d], rows[t, :d] - rows[j, :d]
-        excess = 1 + p @ metric @ p - q @ metric @ q
+        excess = float(1 + p @ metric @ p - q @ metric @ q)
         if excess <= 0 or gamma == 0:
             continue
-        norm = np.sum((np.outer(p, p) - np.outer(q, q)) ** 2)
-        g = min(gamma, excess / norm) if variant == layout.PASSIVE_AGGRESSIVE else gamma
+        A = np.outer(p, p) - np.outer(q, q)
+        g = min(gamma, passive_step(A, excess)) if variant == layout.PASSIVE_AGGRESSIVE else gamma
         new, failed = moml_metric(metric, p, q, g, policy)
         counts[layout.FAILURES] += failed
         counts[layout.UPDATES] += new is not metric

@@ -48,7 +48,7 @@ def bp_scan(
     decay: float,
     d: int,
 ) -> int:
-    """Run backward propagation over ``triplets`` in order; return how many were learned from (fewer: diverged)."""
+    """Run backward propagation over ``triplets``; return how many were learned from (fewer: diverged)."""
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, INPUT * V.shape[1])
@@ -88,8 +88,8 @@ def fbp_scan(
 ) -> int:
     """Run, for each triplet in order, a forward and then a backward step; return how many were learned from.
 
-    ``local`` is 1 for hinges as local losses, 2 for hinges times the layer's step; ``own_too`` lets a local loss
-    move its own layer; ``freeze`` keeps the weights ``w_i``.
+    ``local`` is 1 for hinges as local losses, 2 for hinges times the layer's step; ``own_too`` lets a local
+    loss move its own layer; ``freeze`` keeps the weights ``w_i``.
     """
     done = 0
     for k in range(triplets.shape[0]):

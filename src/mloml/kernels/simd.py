@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
@@ -22,9 +22,9 @@ from mloml.kernels.compiled import source_stamp
 from mloml.kernels.padding import WIDTH
 
 
-def exact(function: Callable[..., Any], inline: str = "never") -> Callable[..., Any]:
+def exact(function: Callable[..., Any], inline: Literal["never", "always"] = "never") -> Callable[..., Any]:
     """Compile like :func:`mloml.kernels.compiled.kernel`, but leave the order of sums as written."""
-    compiled = njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
+    compiled: Any = njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
     compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
     return compiled
 
@@ -42,6 +42,7 @@ class Vector(types.Type):
 
 
 vector = Vector()
+_operation: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
 _DOUBLE = ir.DoubleType()
 _FOUR = ir.VectorType(_DOUBLE, WIDTH)
 _INDEX = ir.IntType(32)
@@ -62,7 +63,7 @@ def _is_contiguous(array: Any) -> bool:
     return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
 
 
-@intrinsic
+@_operation
 def load(typingctx: Any, array: Any, offset: Any) -> Any:
     """Read the four entries from flat position ``offset`` of a C-contiguous array."""
     if not _is_contiguous(array):
@@ -74,7 +75,7 @@ def load(typingctx: Any, array: Any, offset: Any) -> Any:
     return vector(array, types.intp), generate
 
 
-@intrinsic
+@_operation
 def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write four entries at flat position ``offset`` of a C-contiguous array."""
     if not _is_contiguous(array):
@@ -88,7 +89,7 @@ def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
     return types.void(array, types.intp, vector), generate
 
 
-@intrinsic
+@_operation
 def spread(typingctx: Any, value: Any) -> Any:
     """Put one number into all four places."""
 
@@ -99,7 +100,7 @@ def spread(typingctx: Any, value: Any) -> Any:
     return vector(types.float64), generate
 
 
-@intrinsic
+@_operation
 def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
     """Return ``a b + c``, with one rounding where the processor can."""
 
@@ -112,7 +113,7 @@ def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
     return vector(vector, vector, vector), generate
 
 
-@intrinsic
+@_operation
 def times(typingctx: Any, a: Any, b: Any) -> Any:
     """Return ``a b``."""
 
@@ -122,7 +123,7 @@ def times(typingctx: Any, a: Any, b: Any) -> Any:
     return vector(vector, vector), generate
 
 
-@intrinsic
+@_operation
 def minus(typingctx: Any, a: Any, b: Any) -> Any:
     """Return ``a - b``."""
 
@@ -132,7 +133,7 @@ def minus(typingctx: Any, a: Any, b: Any) -> Any:
     return vector(vector, vector), generate
 
 
-@intrinsic
+@_operation
 def keep_where_positive(typingctx: Any, condition: Any, a: Any) -> Any:
     """Return ``a`` where ``condition > 0``, else 0 (also where it is NaN)."""
 
@@ -143,7 +144,7 @@ def keep_where_positive(typingctx: Any, condition: Any, a: Any) -> Any:
     return vector(vector, vector), generate
 
 
-@intrinsic
+@_operation
 def total(typingctx: Any, a: Any) -> Any:
     """Return the sum of the four entries, as ``(a0 + a2) + (a1 + a3)``."""
 

@@ -1,4 +1,4 @@
-"""Forward propagation: every layer learns from every triplet, on what the layers below have just made of it."""
+"""Forward propagation: a layer learns from each triplet what the updated layers below make of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def forward(
     work: Array,
     d: int,
 ) -> bool:
-    """Take the triplet at the first layer's inputs through the stack, every layer learning; False: diverged."""
+    """Take the triplet at the first inputs through the stack, every layer learning; False: diverged."""
     m = V.shape[1]
     layers = L.shape[0]
     for i in range(layers):
@@ -65,7 +65,7 @@ def fp_scan(
     work: Array,
     d: int,
 ) -> int:
-    """Run forward propagation over ``triplets`` in order; return how many were learned from (fewer: diverged).
+    """Run forward propagation over ``triplets``; return how many were learned from (fewer: diverged).
 
     All arrays are padded and changed in place, see ``layout``; ``work`` is (2, m, m).
     """

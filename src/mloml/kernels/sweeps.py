@@ -1,8 +1,8 @@
 """Passes over the rows of a square matrix; each reads (and mends) a row once and gets all it can out of it.
 
-``A`` is one of the stacks ``L``, ``K`` and ``base`` the flat position of a layer's matrix in it. ``x``, ``left``,
-``right``, ``out`` are flat positions in ``vectors`` of up to three vectors that follow one another. Two rows are
-treated at a time, so that what is loaded for one serves the other.
+``A`` is one of the stacks ``L``, ``K`` and ``base`` the flat position of a layer's matrix in it. ``x``,
+``left``, ``right``, ``out`` are flat positions in ``vectors`` of up to three vectors that follow one
+another. Two rows are treated at a time, so that what is loaded for one serves the other.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _project_0, _project_2, _project_3 = _make_project(0), _make_project(2), _make_p
 def project_rows(
     A: Array, base: int, V: Array, x: int, out: int, sums: int, left: int, right: int, rank: int, d: int
 ) -> None:
-    """Set ``A += left right'``, ``out = A x`` and ``sums = A' out`` for two vectors; ``out`` may be ``left``."""
+    """Set ``A += left right'``, ``out = A x``, ``sums = A' out`` for two vectors; ``out`` may be ``left``."""
     if rank == 2:
         _project_2(A, base, V, x, out, sums, left, right, d)
     elif rank == 0:

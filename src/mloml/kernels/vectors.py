@@ -1,4 +1,4 @@
-"""O(d) work on the padded vectors of a layer; positions are flat, vectors that belong together follow each other."""
+"""O(d) work on the padded vectors of a layer; positions are flat, vectors of a group follow each other."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def scale(V: Array, target: int, count: int, factor: float) -> None:
 
 @exact
 def take_triplet(rows: Array, t: int, p: int, q: int, V: Array, x: int) -> None:
-    """Put ``rows[t] - rows[p]``, ``rows[t] - rows[q]`` and ``rows[t]`` where the first layer looks for them."""
+    """Put ``rows[t] - rows[p]``, ``rows[t] - rows[q]`` and ``rows[t]`` at the first layer's inputs."""
     m = V.shape[1]
     for j in range(0, m, WIDTH):
         h = load(rows, t * m + j)

@@ -1,6 +1,7 @@
 """K follows a gradient step: ``L <- c (L - r G H')`` gives ``K <- (K + r U S^-T V') / c`` in O(d²).
 
-``U = K H``, ``V = K'G`` and ``S = I - r U'G`` (3 x 3), with ``H = [p q h]`` and ``G`` the gradient in these terms.
+``U = K H``, ``V = K'G`` and ``S = I - r U'G`` (3 x 3), with ``H = [p q h]`` and ``G`` the gradient in these
+terms.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 SINGULAR = 1e-10
-"""A determinant of S below this would make ``L`` singular: the gradient step of that layer is left out."""
+"""A determinant of S below this (or above its inverse) would make ``L`` or K
+useless: the gradient step of that layer is left out."""
 
 
 @exact
 def follow_inverse(
     i: int, K: Array, V: Array, counts: Counts, options: Counts, r: float, c: float, d: int
 ) -> bool:
-    """Leave K's change waiting; G is in SPARE, DELTA is overwritten. False: the step would make L singular."""
+    """Leave K's change waiting; G is in SPARE, DELTA is used up. False: the step would make L singular."""
     if options[i, KIND] != FRAME:
         return True
     m = V.shape[1]
@@ -56,7 +58,7 @@ def follow_inverse(
     c10, c11, c12 = t02 * t21 - t01 * t22, t00 * t22 - t02 * t20, t01 * t20 - t00 * t21
     c20, c21, c22 = t01 * t12 - t02 * t11, t02 * t10 - t00 * t12, t00 * t11 - t01 * t10
     determinant = t00 * c00 + t01 * c01 + t02 * c02
-    if not abs(determinant) > SINGULAR:
+    if not SINGULAR < abs(determinant) < 1.0 / SINGULAR:
         counts[i, FAILURES] += 1
         return False
     k = r / (c * determinant)

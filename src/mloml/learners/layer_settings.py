@@ -99,10 +99,11 @@ def lego_targets(params: dict[str, Any], X: Array | None) -> tuple[float, float]
     """Return the target distances of a lego layer: as given, or percentiles of the input rows' distances."""
     targets = params.get("targets", "percentiles")
     if isinstance(targets, str):
-        if X is None or len(X) < FEWEST_ROWS:
+        count = 0 if X is None else len(X)
+        if X is None or count < FEWEST_ROWS:
             raise ValueError(
-                f"percentiles need at least {FEWEST_ROWS} rows in the first call, got {0 if X is None else len(X)} "
-                "sample(s); give layer_params={'targets': (lower, upper)} for a stream"
+                f"percentiles need at least {FEWEST_ROWS} rows in the first call, got {count} sample(s); "
+                "give layer_params={'targets': (lower, upper)} for a stream"
             )
         low, high = params.get("percentiles", (5, 95))
         targets = distance_percentiles(X, (low, high))

@@ -28,8 +28,8 @@ class MOML(OnlineLearner, MetricLearner):
 
         min_M  1/2 ||M - M_prev||²_F + gamma [1 + tr(M A)]+ ,   M positive semi-definite
 
-    and where the hinge at ``M_prev`` is positive the step (Eq. 6) is ``M = M_prev - gamma A``. The default factor
-    ``L`` with ``M = L'L`` follows in O(d²) without turning; ``MOML`` is exactly a stack of one metric layer.
+    and where the hinge at ``M_prev`` is positive the step (Eq. 6) is ``M = M_prev - gamma A``. The default
+    factor ``L`` with ``M = L'L`` follows in O(d²) without turning; ``MOML`` is exactly a stack of one layer.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class MOML(OnlineLearner, MetricLearner):
         "paper" takes Eq. 6 as it stands; "pa" the exact minimiser without the cone,
         ``M_prev - min(gamma, hinge / ||A||²) A``, which never overshoots the margin.
     factor : {"frame", "cholesky", "symmetric", "none"}, default="frame"
-        Which ``L`` is kept: the frame-preserving root, the Cholesky factor, the symmetric root (O(d³) per step), or
-        none during learning (the fastest; ``components_`` is then the symmetric root at the end).
+        Which ``L`` is kept: the frame-preserving root, the Cholesky factor, the symmetric root (O(d³) per
+        step), or none during learning (the fastest; ``components_`` is the symmetric root at the end).
     cone : {"shrink", "clip", "skip"} or None, default=None
-        What to do with a step that would leave the cone of positive definite matrices: shorten it to 0.9 of the
-        way to the border, clip eigenvalues at 1e-8 (O(d³); only for "symmetric" and "none", where it is the
-        default), or leave it out. None: the factor's default, "shrink" for "frame" and "cholesky".
+        What to do with a step that would leave the cone of positive definite matrices: shorten it to 0.9 of
+        the way to the border, clip eigenvalues at 1e-8 (O(d³); only for "symmetric" and "none", where it is
+        the default), or leave it out. None: the factor's default, "shrink" for "frame" and "cholesky".
     scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
@@ -163,8 +163,8 @@ class MetricState:
 def warn_of_divergence(learner: Any, remedy: str) -> None:
     """Tell the user that learning stopped, and that what was learned before is kept."""
     warnings.warn(
-        f"{type(learner).__name__} diverged after {learner.n_triplets_} triplets or a little later: it stays as "
-        f"it was before the step that led beyond all bounds; try {remedy}",
+        f"{type(learner).__name__} diverged in the scan after {learner.n_triplets_} triplets: it stays as it "
+        f"was before the step that led beyond all bounds; try {remedy}",
         ConvergenceWarning,
         stacklevel=4,
     )

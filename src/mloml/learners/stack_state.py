@@ -26,13 +26,13 @@ def choose_cone(factor: str, cone: str | None) -> str:
     >>> choose_cone("cholesky", "clip")
     Traceback (most recent call last):
     ...
-    ValueError: cone='clip' needs factor='symmetric' or 'none': a clipped metric has no usable 'cholesky' factor
+    ValueError: cone='clip' needs factor='symmetric' or 'none', not 'cholesky': L must stay invertible
     """
     if cone is None:
         return DEFAULT_CONE[factor]
     if cone == "clip" and DEFAULT_CONE[factor] != "clip":
         raise ValueError(
-            f"cone='clip' needs factor='symmetric' or 'none': a clipped metric has no usable {factor!r} factor"
+            f"cone='clip' needs factor='symmetric' or 'none', not {factor!r}: L must stay invertible"
         )
     return cone
 

@@ -1,0 +1,171 @@
+"""MLOML as a learner: what a stack promises to its user."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+
+from mloml.learners.moml import MOML
+from mloml.learners.multilayer import MLOML
+from mloml.learners.opml import OPML
+
+X, Y = load_iris(return_X_y=True)
+X = X / np.linalg.norm(X, axis=1, keepdims=True)
+PHI = {"relu": lambda Z: np.maximum(Z, 0), "sigmoid": lambda Z: 1 / (1 + np.exp(-Z)), "tanh": np.tanh}
+
+
+@pytest.mark.parametrize("activation", list(PHI))
+def test_transform_gives_the_linear_output_of_each_layer(activation):
+    stack = MLOML(activation=activation, random_state=0, scans=2).fit(X, Y)
+    H = X
+    for i, L in enumerate(stack.layers_, start=1):
+        Z = H @ L.T
+        np.testing.assert_allclose(stack.transform(X, layer=i), Z, atol=1e-12)
+        np.testing.assert_allclose(stack.get_mahalanobis_matrix(i), L.T @ L)
+        H = PHI[activation](Z)
+    np.testing.assert_array_equal(stack.transform(X), stack.transform(X, layer=3))
+
+
+@pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
+@pytest.mark.parametrize("activation", list(PHI))
+def test_step_sizes_of_zero_leave_the_untrained_stack(activation, propagation):
+    stack = MLOML(activation=activation, propagation=propagation, gamma=0.0, rate=0.0, scans=1).fit(X, Y)
+    expected = PHI[activation](PHI[activation](X))
+    np.testing.assert_allclose(stack.transform(X), expected, atol=1e-14)
+
+
+def test_three_layers_are_the_first_three_of_five_exactly():
+    settings = {"gamma": 0.1, "activation": "tanh", "random_state": 3}
+    three, five = MLOML(n_layers=3, **settings).fit(X, Y), MLOML(n_layers=5, **settings).fit(X, Y)
+    np.testing.assert_array_equal(three.layers_, five.layers_[:3])
+    np.testing.assert_array_equal(three.transform(X), five.transform(X, layer=3))
+
+
+def test_first_layer_of_an_opml_stack_is_opml():
+    stack = MLOML("opml", n_layers=2, gamma=0.05, random_state=0).fit(X, Y)
+    single = OPML(0.05, random_state=0).fit(X, Y)
+    np.testing.assert_allclose(stack.layers_[0], single.components_, atol=1e-10)
+    assert stack.n_updates_[0] == single.n_updates_
+
+
+def test_first_layer_predicts_what_moml_predicts():
+    stack, single = MLOML(random_state=0).fit(X, Y), MOML(random_state=0).fit(X, Y)
+    predictions = [
+        KNeighborsClassifier().fit(Z, Y).predict(Z)
+        for Z in (stack.transform(X, layer=1), single.transform(X))
+    ]
+    np.testing.assert_array_equal(*predictions)
+
+
+def test_a_list_gives_each_layer_its_own_algorithm_and_settings():
+    params = [{"gamma": 1e-3}, {"gamma": 0.0}, {"lam": 1e-2}, {"eta": 1e-2, "targets": (0.1, 1.0)}]
+    stack = MLOML(["moml", "opml", "rdml", "lego"], 4, layer_params=params, random_state=0).fit(X, Y)
+    single = MOML(1e-3, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(stack.layers_[0], single.components_)
+    np.testing.assert_array_equal(stack.layers_[1], np.eye(4))
+    np.testing.assert_allclose(stack.layers_[2], stack.layers_[2].T)
+    assert (stack.n_updates_ > 0).tolist() == [True, False, True, True]
+
+
+@pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
+def test_a_restored_stack_goes_on_exactly_where_it_stopped(propagation):
+    order = np.random.default_rng(1).permutation(len(X))
+    stack = MLOML(propagation=propagation, gamma=0.05, rate=0.01).partial_fit(X[order[:70]], Y[order[:70]])
+    copy = pickle.loads(pickle.dumps(stack))
+    for part in (stack, copy):
+        part.partial_fit(X[order[70:]], Y[order[70:]])
+    np.testing.assert_array_equal(stack.layers_, copy.layers_)
+    np.testing.assert_array_equal(stack.w_, copy.w_)
+
+
+@pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
+def test_one_scan_in_order_equals_row_by_row(propagation):
+    settings = {"propagation": propagation, "gamma": 0.05, "rate": 0.01, "scans": 1, "shuffle": False}
+    order = np.random.default_rng(1).permutation(len(X))
+    whole = MLOML(**settings).fit(X[order], Y[order])
+    rows = MLOML(**settings)
+    for i in order:
+        rows.partial_fit(X[i : i + 1], Y[i : i + 1])
+    np.testing.assert_array_equal(whole.layers_, rows.layers_)
+    np.testing.assert_array_equal(whole.n_updates_, rows.n_updates_)
+
+
+@pytest.mark.parametrize("name", ["gamma", "rate", "n_layers"])
+def test_a_grid_equals_separate_fits_exactly(name):
+    stack = MLOML(propagation="fbp", random_state=5, scans=2)
+    values = [1, 2] if name == "n_layers" else [1e-3, 1e-1]
+    for fitted, value in zip(stack.fit_grid(X, Y, name, values), values, strict=True):
+        alone = clone(stack).set_params(**{name: value}).fit(X, Y)
+        np.testing.assert_array_equal(fitted.layers_, alone.layers_)
+
+
+@pytest.mark.parametrize("propagation", ["bp", "fbp"])
+def test_a_diverging_run_warns_and_leaves_finite_layers(propagation):
+    with pytest.warns(ConvergenceWarning, match="diverged"):
+        stack = MLOML(propagation=propagation, rate=1e4, random_state=0).fit(X, Y)
+    assert stack.diverged_
+    assert np.isfinite(stack.transform(X)).all()
+
+
+def test_fbp_is_refused_for_layers_it_is_not_defined_for():
+    with pytest.raises(ValueError, match=r"moml and opml layers only, layer has \['lego', 'rdml'\]"):
+        MLOML(["moml", "lego", "rdml"], propagation="fbp").fit(X, Y)
+    MLOML(["moml", "lego", "rdml"], propagation="bp", scans=1).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"layer": ["moml", "opml"]}, "layer has 2 entries but n_layers is 3"),
+        ({"layer": ["moml", "opml", "mlom"]}, "did you mean 'moml'"),
+        ({"layer_params": [{}]}, "layer_params has 1 entries, expected one per layer"),
+        ({"layer_params": {"eta": 1.0}}, "layer_params has 'eta', but a moml layer has cone, factor"),
+        ({"layer_params": {"gamma": -1.0}}, "expected a number >= 0"),
+        (
+            {"layer_params": {"factor": "none"}},
+            "factor is 'none', expected one of frame, cholesky, symmetric",
+        ),
+        ({"layer_params": {"variant": "x"}}, "variant is 'x', expected one of paper, pa"),
+        ({"layer": "lego", "layer_params": {"targets": (2, 1)}}, "0 <= lower <= upper"),
+        ({"cone": "clip"}, "cone='clip' needs"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_in_one_line(settings, message):
+    with pytest.raises(ValueError, match=message) as error:
+        MLOML(**settings).fit(X, Y)
+    assert "\n" not in str(error.value)
+
+
+def test_a_stream_of_lego_layers_needs_targets_or_enough_rows():
+    with pytest.raises(ValueError, match="at least 7 rows in the first call, got 1"):
+        MLOML("lego").partial_fit(X[:1], Y[:1])
+    MLOML("lego", layer_params={"targets": (0.1, 1.0)}).partial_fit(X[:1], Y[:1])
+
+
+def test_a_stack_has_no_single_matrix_unless_it_has_a_single_layer():
+    stack = MLOML(random_state=0, scans=1)
+    assert not hasattr(stack, "components_")
+    stack.fit(X, Y)
+    with pytest.raises(AttributeError, match="no linear map"):
+        _ = stack.components_
+    one = MLOML(n_layers=1, random_state=0, scans=1).fit(X, Y)
+    np.testing.assert_array_equal(one.components_, one.layers_[0])
+
+
+@pytest.mark.parametrize("layer", [0, 4, 1.5, True, "1"])
+def test_transform_refuses_layers_that_do_not_exist(layer):
+    stack = MLOML(random_state=0, scans=1).fit(X, Y)
+    with pytest.raises(ValueError, match="expected an integer from 1 to 3"):
+        stack.transform(X, layer=layer)
+    with pytest.raises(NotFittedError):
+        MLOML().transform(X)
+
+
+def test_parameters_without_effect_are_named():
+    assert "rate" in MLOML().unused_parameters()
+    assert "gamma" in MLOML(propagation="bp").unused_parameters()
+    assert MLOML(propagation="fbp").unused_parameters() == set()
