@@ -62,15 +62,36 @@ class ProtocolConfig:
 
 @dataclass(frozen=True)
 class ExecutionConfig:
-    """Where and how cells run. Nothing here changes a result."""
+    """Where and how cells run. Nothing here changes a result; every key is explained in ``conf/execution``."""
 
     backend: str = "local"
     n_jobs: int = -1
     results: str = "results"
+    only: list[int] | None = None
     fail_fast: bool = False
     time_limit: float | None = None
     refresh: float = 5.0
     address: str | None = None
+    cluster: str = "slurm"
+    slurm: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = ("local", "dask", "slurm")
+        _require(self.backend in known, "execution.backend", self.backend, f"one of {', '.join(known)}")
+        _require(
+            self.n_jobs != 0, "execution.n_jobs", self.n_jobs, "a number of workers, or -1 for all cores"
+        )
+        limit, only = self.time_limit, self.only
+        _require(limit is None or limit > 0, "execution.time_limit", limit, "null or seconds, more than 0")
+        _require(self.refresh > 0, "execution.refresh", self.refresh, "seconds, more than 0")
+        _require(
+            only is None or all(split >= 0 for split in only),
+            "execution.only",
+            only,
+            "null or splits, from 0",
+        )
+        clusters = ("slurm", "local")
+        _require(self.cluster in clusters, "execution.cluster", self.cluster, "'slurm' or 'local'")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""What cells cost, measured, and how long the full study takes on more cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mloml.execution.progress import clock
+from mloml.store import Record, Store
+
+CORES = (2, 16, 128)
+FULL_SPLITS = 30
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds per cell for each (algorithm, dataset), and what a study over all of them amounts to."""
+
+    seconds: pd.DataFrame
+    longest: float
+
+    def work(self, splits: int = FULL_SPLITS) -> float:
+        """Return the core-seconds of all measured pairs over this many splits."""
+        return float(self.seconds.sum().sum()) * splits
+
+    def wall(self, cores: int, splits: int = FULL_SPLITS) -> float:
+        """Return the seconds on so many cores: the work shared out, but never less than the longest cell."""
+        return max(self.work(splits) / cores, self.longest)
+
+
+def measure(records: Iterable[Record], protocol: str) -> Cost:
+    """Collect the cost of all cells of one protocol.
+
+    >>> cells = [{"dataset": "iris", "algorithm": "moml", "protocol": "paper", "seconds": {"total": s}}
+    ...          for s in (1.0, 3.0)]
+    >>> measure(cells, "paper").work(), measure(cells, "paper").wall(128)
+    (60.0, 3.0)
+    """
+    rows = [
+        (record["algorithm"], record["dataset"], record["seconds"]["total"])
+        for record in records
+        if record["protocol"] == protocol
+    ]
+    cells = pd.DataFrame(rows, columns=["algorithm", "dataset", "seconds"])
+    table = cells.pivot_table(index="algorithm", columns="dataset", values="seconds", aggfunc="mean")
+    return Cost(table, float(cells["seconds"].max()) if rows else 0.0)
+
+
+def cost_report(store: Store) -> str:
+    """Return the measured costs as Markdown: seconds per cell, and the projected time on more cores."""
+    records = list(store.records())
+    protocols = sorted({record["protocol"] for record in records})
+    if not protocols:
+        return f"{store.folder}: no cells yet, so nothing is measured"
+    return "\n\n".join(_section(protocol, measure(records, protocol)) for protocol in protocols)
+
+
+def _section(protocol: str, cost: Cost) -> str:
+    table = cost.seconds
+    pairs = int(table.count().sum())
+    header = ["seconds per cell", *map(str, table.columns), "all, one split"]
+    lines = [header, ["---", *["---:"] * (len(header) - 1)]]
+    for name, row in table.iterrows():
+        values = ["" if pd.isna(value) else f"{value:.2f}" for value in [*row, row.sum()]]
+        lines.append([str(name), *values])
+    grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    walls = "\n".join(f"| {cores} | {clock(cost.wall(cores))} |" for cores in CORES)
+    return (
+        f"### Protocol `{protocol}`\n\n{grid}\n\n"
+        f"{pairs} pairs measured; {pairs * FULL_SPLITS} cells over {FULL_SPLITS} splits are "
+        f"{clock(cost.work())} of one core, the longest cell {cost.longest:.1f} s.\n\n"
+        f"| cores | time for {FULL_SPLITS} splits |\n| ---: | ---: |\n{walls}"
+    )

@@ -1,0 +1,104 @@
+"""Cells on a dask.distributed cluster: a running one, or one of worker processes started here."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import joblib
+
+from mloml.errors import ConfigError, MlomlError
+from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
+
+ANSWER_SECONDS = 15
+_one_at_a_time = threading.Lock()
+
+
+class DaskBackend:
+    """Submits each cell as a task; dask gives the tasks of a worker that dies to another one.
+
+    Workers load datasets by name and write to the store themselves, so the results folder must be on a disk
+    that all of them see under the same path. What travels over the network is a config and a word.
+
+    Parameters
+    ----------
+    address : str or None
+        Of a running scheduler; None starts a cluster on this machine, which ends with the run.
+    n_jobs : int
+        Workers of the cluster started here, as in joblib.
+    """
+
+    def __init__(self, address: str | None = None, n_jobs: int = -1) -> None:
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise ConfigError("execution=dask needs dask.distributed: pip install 'mloml[dask]'") from None
+        self._cluster: Any = None
+        if address is None:
+            workers = joblib.effective_n_jobs(n_jobs)
+            self._cluster = LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+        try:
+            self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS)
+        except (OSError, ValueError):
+            raise ConfigError(f"execution.address={address}: no dask scheduler answers there") from None
+        self.n_jobs = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Yield outcomes as they come."""
+        from distributed import as_completed
+
+        futures = {self._submit(job): job for job in jobs}
+        starts = Counter(job.cell.key for job in jobs)
+        waiting = as_completed(futures)
+        try:
+            for future in waiting:
+                job = futures.pop(future)
+                outcome = self._outcome(future, job)
+                if outcome is None:
+                    # Dask also blames cells that only stood in a dead worker's queue.
+                    starts[job.cell.key] += 1
+                    outcome = never_began(job) if starts[job.cell.key] > MOST_STARTS else None
+                if outcome is None:
+                    again = self._submit(job)
+                    futures[again] = job
+                    waiting.add(again)
+                else:
+                    yield outcome
+        finally:
+            if futures:
+                self._client.cancel(list(futures), force=True)
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started here ends at once."""
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def _submit(self, job: Job) -> Any:
+        return self._client.submit(_compute, job, pure=False)
+
+    def _outcome(self, future: Any, job: Job) -> Outcome | None:
+        """Return what a task came to, or None when it has to be submitted again."""
+        from distributed import KilledWorker
+
+        if future.status == "finished":
+            result: Outcome = future.result()
+            return result
+        error = future.exception() if future.status == "error" else None
+        if isinstance(error, KilledWorker):
+            return lost(job)
+        if error is not None:
+            raise error
+        raise MlomlError("the dask scheduler is gone; what is stored is safe: run the same command again")
+
+
+def _compute(job: Job) -> Outcome:
+    # One cell at a time in a process, however many threads its worker has: the limit on BLAS threads, on
+    # which the last bits of the results depend, holds for the whole process.
+    with _one_at_a_time:
+        return compute(job)

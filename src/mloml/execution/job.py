@@ -1,0 +1,165 @@
+"""What a worker does, wherever it is: claim a cell, compute it, store it, report in a few bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mloml.datasets.catalogue import DatasetConfig, DataSettings
+from mloml.errors import DataFormatError, MlomlError, StoreError
+from mloml.execution.claims import STARTED, TIMEOUT, Claim, claim, verdict
+from mloml.stale import determinants
+from mloml.store import Store
+
+if TYPE_CHECKING:
+    from mloml.evaluation.cell import Cell
+
+
+class CodeChangedError(MlomlError):
+    """Somebody changed the code that computes cells while a run was going on, here or on a worker."""
+
+
+LOADED_DATASETS = 2
+"""How many datasets a worker keeps in memory; jobs come ordered by dataset."""
+
+
+MOST_STARTS = 4
+"""How often a job is handed out before it is given up, should its workers die before they even claim it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell and where to find what it needs: datasets travel by name, results through the store."""
+
+    cell: Cell
+    dataset: DatasetConfig
+    data: DataSettings
+    store: str
+    run: str
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job.
+
+    ``state`` is one of ``ok`` (stored by this job), ``found`` (stored by somebody else meanwhile), ``busy``
+    (somebody else computes it), ``failed``, ``killed``, ``timeout`` and ``halt`` (no cell of this run can be
+    computed or stored any more).
+    """
+
+    key: str
+    state: str
+    error: str = ""
+    message: str = ""
+    traceback: str = ""
+
+
+def compute(job: Job) -> Outcome:
+    """Compute and store one cell; every error ends up in the outcome."""
+    store = Store(job.store)
+    key = job.cell.key
+    try:
+        with claim(store.claim_path(job.cell), job.run) as held:
+            if held is None:
+                return Outcome(key, "busy")
+            if store.get(job.cell) is not None:
+                outcome = Outcome(key, "found")
+            else:
+                outcome = lost(job) or _attempt(job, store, held)
+            held.settle()
+            return outcome
+    except (StoreError, CodeChangedError) as error:
+        return Outcome(key, "halt", type(error).__name__, str(error))
+
+
+def lost(job: Job) -> Outcome | None:
+    """Return the outcome of a job whose workers died with it, or None when it deserves another attempt."""
+    state = verdict(Store(job.store).claim_path(job.cell), job.run)
+    if state == "timeout":
+        return Outcome(job.cell.key, state, "TimeLimit", f"took longer than {job.time_limit:g} s")
+    if state == "killed":
+        message = "its worker process died twice: killed by the system (memory?) or crashed"
+        return Outcome(job.cell.key, state, "WorkerDied", message)
+    return None
+
+
+def never_began(job: Job, reason: str = "") -> Outcome:
+    """Return the outcome of a job whose workers died before they could claim it, again and again."""
+    message = " ".join(f"its worker process died before the cell began {reason}".split())
+    return Outcome(job.cell.key, "killed", "WorkerDied", message)
+
+
+def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
+    from mloml.evaluation.cell import run_cell
+
+    held.note(STARTED)
+    store.discard_debris(job.cell)
+    try:
+        _require_same_code(job.cell)
+        data = _dataset(job)
+        with _time_limit(job.time_limit, held):
+            record = run_cell(job.cell, data)
+        store.put(job.cell, record | {"determinants": determinants(job.cell)})
+    except (StoreError, CodeChangedError):
+        raise
+    except (Exception, SystemExit) as error:
+        return Outcome(
+            job.cell.key, "failed", type(error).__name__, " ".join(str(error).split()), traceback.format_exc()
+        )
+    return Outcome(job.cell.key, "ok")
+
+
+@contextmanager
+def _time_limit(seconds: float | None, held: Claim) -> Iterator[None]:
+    """End this process when the block takes too long: compiled code cannot be interrupted otherwise.
+
+    The claim keeps the reason; whoever looks after this process finds it there.
+    """
+    if seconds is None:
+        yield
+        return
+
+    def end() -> None:
+        held.note(TIMEOUT)
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _require_same_code(cell: Cell) -> None:
+    """Refuse to compute under the key of other code: this worker may have an older or a newer checkout."""
+    if dataclasses.replace(cell).key != cell.key:
+        raise CodeChangedError("the code is not the one the run began with any more; nothing is mixed")
+
+
+_loaded: dict[str, Any] = {}
+
+
+def _dataset(job: Job) -> Any:
+    """Load the job's dataset, once per process; it must be the very data the cell was made for."""
+    from mloml.datasets import load
+
+    wanted = job.cell.checksum
+    if wanted not in _loaded:
+        while len(_loaded) >= LOADED_DATASETS:
+            del _loaded[next(iter(_loaded))]
+        data = load(job.dataset, job.data)
+        if data.checksum != wanted:
+            raise DataFormatError(
+                f"{job.dataset.name}: the data found here ({data.source}) are not those the run began with"
+            )
+        _loaded[wanted] = data
+    return _loaded[wanted]

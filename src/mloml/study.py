@@ -1,0 +1,272 @@
+"""Run a study: every dataset under every algorithm, each split once, whatever happens on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from uuid import uuid4
+
+from rich.console import Console
+
+from mloml.commands import this_command
+from mloml.errors import DatasetUnavailableError, MlomlError, StoreError
+from mloml.execution import open_backend
+from mloml.execution.job import Job, Outcome
+from mloml.execution.progress import Board
+from mloml.execution.rounds import settle
+from mloml.failures import failures_frame
+from mloml.provenance import Source, write_manifest
+from mloml.stale import stale_lines
+from mloml.store import Record, Store, cells_frame, write_atomically
+from mloml.summary import print_summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mloml.config import Study
+    from mloml.datasets.catalogue import DataSettings
+    from mloml.evaluation.cell import Cell
+
+Config = TypeVar("Config")
+FAILURES = ("failed", "killed", "timeout")
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study has come to, at its end or while it runs.
+
+    Attributes
+    ----------
+    study : Study
+    folder : Path
+        Where ``cells.csv``, ``failures.csv`` and ``manifest.json`` are.
+    frame : DataFrame
+        One row per cell, see :data:`mloml.store.COLUMNS`; those not computed have status ``missing``.
+    records : list of dict
+        The records of the finished cells, in the order of ``frame``.
+    failures : DataFrame
+        One row per failed cell, see :data:`mloml.failures.COLUMNS`.
+    missing : dict
+        Datasets that are not available, and how to provide them.
+    computed, reused : int
+        Cells computed by this run, and found in the store.
+    """
+
+    study: Study
+    folder: Path
+    frame: pd.DataFrame
+    records: list[Record]
+    failures: pd.DataFrame
+    missing: dict[str, str]
+    computed: int
+    reused: int
+
+
+Refresh = Callable[[StudyResult], None]
+
+
+def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None = None) -> StudyResult:
+    """Compute the cells of a study that are not stored yet, and write its result files.
+
+    Parameters
+    ----------
+    study : Study
+    folder : Path, optional
+        For the result files; ``<results>/<study.name>`` by default. Cells go to ``<results>/store``.
+    refresh : callable, optional
+        Draws tables from a result; called every few seconds while cells come in, and at the end.
+
+    Raises
+    ------
+    StoreError
+        When results cannot be stored; finished cells are kept.
+    KeyboardInterrupt
+        After Ctrl-C, when the store is consistent and the files are written.
+    """
+    run = _Run(study, Path(folder or Path(study.execution.results, study.name)), refresh)
+    run.look_around()
+    run.seal("running")
+    try:
+        run.execute()
+    except KeyboardInterrupt:
+        run.write_cells()
+        run.seal("interrupted")
+        run.say(f"interrupted: {run.count()}; to go on: {this_command()}")
+        raise
+    except MlomlError as error:
+        with suppress(StoreError):
+            run.write_cells()
+            run.seal("interrupted")
+        raise type(error)(f"{error}; {run.count()}; to go on: {this_command()}") from None
+    result = run.write_cells()
+    if refresh is not None:
+        refresh(result)
+    run.seal("complete")
+    print_summary(result, run.console)
+    return result
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, study: Study, folder: Path, refresh: Refresh | None) -> None:
+        self.study = study
+        self.folder = folder
+        self.refresh = refresh
+        self.store = Store(Path(study.execution.results, "store"))
+        self.console = Console(highlight=False)
+        self.name = uuid4().hex
+        self.started = time.time()
+        self.settings = _absolute(study.data, "dir", "cache")
+        self.sources: dict[str, Source] = {}
+        self.pinned: dict[str, DataSettings] = {}
+        self.missing: dict[str, str] = {}
+        self.cells: list[Cell] = []
+        self.records: dict[str, Record] = {}
+        self.failures: dict[str, Outcome] = {}
+        self.computed = 0
+        self._next_refresh = time.monotonic() + study.execution.refresh
+
+    def say(self, line: str) -> None:
+        self.console.print(line, soft_wrap=True, markup=False)
+
+    def count(self) -> str:
+        return f"{len(self.records)} of {len(self.cells)} cells are stored and safe"
+
+    def look_around(self) -> None:
+        """Find the data, the cells, and what is stored of them."""
+        self.store.require_writable()
+        for cell in self._enumerate():
+            self.cells.append(cell)
+            record = self.store.get(cell)
+            if record is not None:
+                self.records[cell.key] = record
+        for path, reason in self.store.damaged.items():
+            self.say(f"damaged: {path} is computed again ({reason})")
+        for line in stale_lines(self.store, self._wanted()):
+            self.say(line)
+
+    def _enumerate(self) -> Iterator[Cell]:
+        from mloml.datasets import load, pin
+        from mloml.evaluation.cell import Cell
+
+        for config in self.study.datasets:
+            try:
+                data = load(config, self.settings)
+            except DatasetUnavailableError as error:
+                self.missing[config.name] = str(error)
+                self.say(f"missing: {error}")
+                continue
+            self.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
+            self.pinned[config.name] = pin(data, self.settings)
+            for algorithm in self.study.algorithms:
+                for split in range(self.study.protocol.splits):
+                    yield Cell(
+                        config.name, data.checksum, algorithm, self.study.protocol, split,
+                        self.study.record, data.X.shape[1],
+                    )  # fmt: skip
+
+    def _wanted(self) -> list[Cell]:
+        only = self.study.execution.only
+        todo = (cell for cell in self.cells if cell.key not in self.records)
+        return [cell for cell in todo if only is None or cell.split in only]
+
+    def execute(self) -> None:
+        """Compute what is missing."""
+        wanted = {cell.key: cell for cell in self._wanted()}
+        if not wanted:
+            self.say(f"nothing to compute: {len(self.records)} cells reused")
+            return
+        if self.records:
+            self.say(f"{len(self.records)} cells reused, {len(wanted)} to compute")
+        backend = open_backend(self.study.execution, Path(self.study.execution.results, "jobs"))
+        with closing(backend), Board(self.console, list(wanted.values()), backend.n_jobs) as board:
+            for record in self.records.values():
+                board.estimate.learn(record)
+            jobs = [self._job(cell) for cell in wanted.values()]
+            with closing(settle(backend, jobs, self.store, board.say)) as outcomes:
+                for outcome in outcomes:
+                    self._take(wanted[outcome.key], outcome, board)
+                    if self.failures and self.study.execution.fail_fast:
+                        board.say("stopped at the first failure (execution.fail_fast=true)")
+                        return
+
+    def _take(self, cell: Cell, outcome: Outcome, board: Board) -> None:
+        if outcome.state == "halt":
+            raise (
+                StoreError(outcome.message) if outcome.error == "StoreError" else MlomlError(outcome.message)
+            )
+        if outcome.state in FAILURES:
+            self.failures[cell.key] = outcome
+            place = f"{cell.dataset}/{cell.algorithm.name}, split {cell.split}"
+            board.say(f"{outcome.state}: {place}: {outcome.error}: {outcome.message}")
+        else:
+            record = self.store.get(cell)
+            if record is None:
+                raise StoreError(f"{self.store.path(cell)}: was stored and is not there")
+            self.records[cell.key] = record
+            self.computed += outcome.state == "ok"
+            board.estimate.learn(record)
+        board.settled(cell, outcome.state in FAILURES)
+        if time.monotonic() >= self._next_refresh:
+            self._look_in_between(board)
+
+    def _job(self, cell: Cell) -> Job:
+        config = next(config for config in self.study.datasets if config.name == cell.dataset)
+        folder, limit = str(self.store.folder.resolve()), self.study.execution.time_limit
+        return Job(cell, _absolute(config, "path"), self.pinned[cell.dataset], folder, self.name, limit)
+
+    def _look_in_between(self, board: Board) -> None:
+        """Bring the result files up to date, but never spend more than a tenth of the time on it."""
+        start = time.monotonic()
+        result = self.write_cells()
+        try:
+            if self.refresh is not None:
+                self.refresh(result)
+        except MlomlError:
+            raise
+        except Exception as error:  # tables over half of the cells must not cost the other half
+            board.say(f"tables not refreshed: {type(error).__name__}: {error}")
+        now = time.monotonic()
+        self._next_refresh = now + max(self.study.execution.refresh, 10 * (now - start))
+
+    def result(self) -> StudyResult:
+        states = {key: outcome.state for key, outcome in self.failures.items()}
+        failed = [(cell, self.failures[cell.key]) for cell in self.cells if cell.key in self.failures]
+        return StudyResult(
+            study=self.study,
+            folder=self.folder,
+            frame=cells_frame(self.cells, self.records, states),
+            records=[self.records[cell.key] for cell in self.cells if cell.key in self.records],
+            failures=failures_frame(self.study, failed),
+            missing=dict(self.missing),
+            computed=self.computed,
+            reused=len(self.records) - self.computed,
+        )
+
+    def write_cells(self) -> StudyResult:
+        result = self.result()
+        for name, frame in (("cells", result.frame), ("failures", result.failures)):
+            write_atomically(self.folder / f"{name}.csv", frame.to_csv(index=False))
+        return result
+
+    def seal(self, state: str) -> None:
+        """Write the manifest; its state tells a finished artefact from an unfinished one."""
+        frame = self.result().frame
+        if state == "complete" and not (frame["status"] == "ok").all():
+            state = "incomplete"
+        write_manifest(
+            self.folder, self.study, frame, self.sources, state=state, wall_seconds=time.time() - self.started
+        )
+
+
+def _absolute(config: Config, *names: str) -> Config:
+    """Return a config with absolute paths: workers may start in another folder."""
+    given = {name: getattr(config, name) for name in names if getattr(config, name)}
+    paths = {name: str(Path(value).expanduser().resolve()) for name, value in given.items()}
+    return dataclasses.replace(config, **paths)  # type: ignore[type-var]

@@ -1,0 +1,58 @@
+"""The last words of a run: mean errors, what they cost, what failed, where the files are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from mloml.study import StudyResult
+
+MOST_COLUMNS = 12
+
+
+def print_summary(result: StudyResult, console: Console) -> None:
+    """Print what came out."""
+    if (result.frame["status"] == "ok").any():
+        _print_grid("Mean error over the splits", result, "error", "{:.3f}", console)
+        if result.computed:
+            _print_grid("Seconds per cell", result, "seconds", "{:.2f}", console)
+
+    def say(line: str) -> None:
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+    say(f"{result.computed} cells computed, {result.reused} reused")
+    for state, count in result.frame["status"].value_counts().items():
+        if state != "ok":
+            say(f"{count} cells {state}")
+    if len(result.failures):
+        first = result.failures.iloc[0]
+        say(f"failures: {result.folder / 'failures.csv'}; the first one again: {first['command']}")
+    for name in result.missing:
+        say(f"left out: {name} (data not available)")
+    say(f"results: {result.folder}")
+
+
+def _print_grid(title: str, result: StudyResult, column: str, form: str, console: Console) -> None:
+    """Print the mean of a column, algorithms by datasets; where splits are missing, how many there are."""
+    cells = result.frame
+    groups = cells.groupby(["algorithm", "dataset"], sort=False)[column]
+    means, counts, totals = groups.mean(), groups.count(), groups.size()
+    datasets = [str(name) for name in cells["dataset"].unique()]
+    for start in range(0, len(datasets), MOST_COLUMNS):
+        shown = datasets[start : start + MOST_COLUMNS]
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        for name in shown:
+            table.add_column(name, justify="right")
+        for algorithm in result.study.algorithms:
+            words = []
+            for name in shown:
+                group = algorithm.name, name
+                part = "" if counts[group] == totals[group] else f" ({counts[group]}/{totals[group]})"
+                words.append(form.format(means[group]) + part if counts[group] else "–")
+            table.add_row(algorithm.title, *words)
+        # Files and pipes have no width: a table cut off at 80 characters would help nobody.
+        console.print(table, width=None if console.is_terminal else 200)
