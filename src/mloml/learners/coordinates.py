@@ -35,6 +35,10 @@ class Coordinates:
         roots = np.sqrt(np.maximum(scales, 0.0) + WHITENING * (scales.mean() or 1.0))
         return cls(V, (axes / roots).T @ V.T, axes * roots)
 
+    def inside(self, L: Array) -> Array:
+        """Return the A for which :meth:`factor` gives L, for an L that came from there or is the identity."""
+        return self.V.T @ L @ self.V @ self.start
+
     def factor(self, A: Array) -> Array:
         """Return the L of the input space for the factor A of these coordinates."""
         return self.V @ A @ self.W + np.eye(len(self.V)) - self.V @ self.V.T

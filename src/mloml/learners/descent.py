@@ -17,9 +17,10 @@ MEMORY = 20
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended: the factor, its objective, accepted steps, and whether ``tol`` was met."""
+    """Where a descent ended, the objective at its start and end, its steps, and whether ``tol`` was met."""
 
     L: Array
+    start: float
     objective: float
     n_iter: int
     converged: bool
@@ -41,8 +42,8 @@ def descend(objective: Objective, L: Array, tol: float, max_iter: int) -> Descen
         before = trace[-1]
         L, stopped_by_rule = _run(objective, L, trace, tol, max_iter)
         if stopped_by_rule or before - trace[-1] <= tol * trace[-1]:
-            return Descent(L, trace[-1], len(trace) - 1, True)
-    return Descent(L, trace[-1], len(trace) - 1, False)
+            return Descent(L, trace[0], trace[-1], len(trace) - 1, True)
+    return Descent(L, trace[0], trace[-1], len(trace) - 1, False)
 
 
 def _run(objective: Objective, L: Array, trace: list[float], tol: float, max_iter: int) -> tuple[Array, bool]:
