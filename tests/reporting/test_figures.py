@@ -144,6 +144,7 @@ def test_feature_space_has_a_row_per_dataset_and_a_column_per_layer():
         figure = feature_space_figure(
             points, {"iris": "iris", "balance": "balance"}, spaces, {"iris": ["a", "b"]}, {"balance": "gone"}
         )
-    assert figure.axes[0].get_title() == "iris, input (error 0.250)"
+    assert figure.axes[0].get_title() == "input (error 0.250)"
+    assert figure.axes[0].get_ylabel() == "iris"
     assert sum(len(one.get_offsets()) for one in figure.axes[1].collections) == 6
     assert "gone" in figure.axes[2].texts[0].get_text()

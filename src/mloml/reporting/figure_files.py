@@ -58,14 +58,15 @@ class CurveFigure:
 
 
 def footnotes(labels: Labels, titles: dict[str, str]) -> str:
-    """Spell out what the asterisks in a picture mean.
+    """Spell out what the asterisks in a picture mean, and why a panel is empty.
 
     >>> from mloml.reporting.tables import Labels
     >>> footnotes(Labels({}, {}, 30, notes={"mlcc": "reconstruction"}), {"mlcc": "ML-CC*", "moml": "MOML"})
     ' ML-CC*: reconstruction.'
     """
+    notes = dict(labels.notes)
+    for name, reason in labels.missing.items():
+        notes[name] = f"not available: {reason}"
     return "".join(
-        f" {title}: {labels.notes[name].rstrip('.')}."
-        for name, title in titles.items()
-        if labels.notes.get(name)
+        f" {title}: {notes[name].rstrip('.')}." for name, title in titles.items() if notes.get(name)
     )

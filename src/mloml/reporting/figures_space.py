@@ -51,16 +51,16 @@ def feature_space_figure(
     figure = Figure(figsize=(PAGE_WIDTH, 1.75 * len(datasets) + 0.2), layout="constrained")
     grid = figure.subplots(len(datasets), len(columns), squeeze=False)
     for row, (name, title) in zip(grid, datasets.items(), strict=True):
+        row[0].set_ylabel(title, fontsize=8)
         if name in missing:
-            row[0].set_title(title)
-            empty_panel(row[0], f"not available: {missing[name]}")
+            empty_panel(row[0], missing[name])
             for axes in row[1:]:
                 axes.set_axis_off()
             continue
         for axes, space in zip(row, columns, strict=True):
             part = points[(points["dataset"] == name) & (points["space"] == space)]
             _scatter(axes, part, labels[name])
-            axes.set_title(f"{title}, {space}{_error_text(part)}")
+            axes.set_title(f"{space} (error {part['error'].iloc[0]:.3f})")
         row[0].legend(
             loc="best",
             handletextpad=0.1,
@@ -73,10 +73,6 @@ def feature_space_figure(
     figure.supxlabel("first principal axis", fontsize=7.5)
     figure.supylabel("second principal axis", fontsize=7.5)
     return figure
-
-
-def _error_text(part: pd.DataFrame) -> str:
-    return f" (error {part['error'].iloc[0]:.3f})" if len(part) else ""
 
 
 def _scatter(axes: Axes, part: pd.DataFrame, labels: Sequence[str]) -> None:

@@ -47,7 +47,7 @@ def running_time_figure(
     for axes, (name, title) in zip(panels, datasets.items(), strict=True):
         axes.set_title(title)
         if name in missing:
-            empty_panel(axes, f"not available: {missing[name]}")
+            empty_panel(axes, missing[name])
         else:
             _bars(axes, numbers[numbers["dataset"] == name].set_index("method"))
     return figure

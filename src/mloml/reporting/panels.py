@@ -43,7 +43,7 @@ def panel_page(
     for axes, name in zip(grid.flat, datasets, strict=False):
         axes.set_title(datasets[name])
         if name in missing:
-            empty_panel(axes, f"not available: {missing[name]}")
+            empty_panel(axes, missing[name])
         else:
             draw(axes, name)
     for axes in list(grid.flat)[len(datasets) :]:
@@ -54,12 +54,14 @@ def panel_page(
     return figure
 
 
-def empty_panel(axes: Axes, message: str) -> None:
-    """Say in the middle of a bare panel why it is empty."""
+def empty_panel(axes: Axes, reason: str) -> None:
+    """Say in the middle of a bare panel why it is empty; what follows a colon is left to the caption."""
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)
-    text = textwrap.fill(textwrap.shorten(message, 130, placeholder=" …"), 32)
+    text = textwrap.fill(
+        textwrap.shorten(f"not available: {reason.split(': ')[0]}", 130, placeholder=" …"), 32
+    )
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=6, color="#555555")
 
 
