@@ -67,7 +67,7 @@ def test_without_the_reference_there_is_nothing_to_compare() -> None:
     assert counts_against_reference(table, ["iris"]).empty
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 6), st.integers(2, 8))
 def test_wins_ties_and_losses_add_up_to_the_counted_datasets(seed, n_datasets, n_counted, n_splits) -> None:
     rng = np.random.default_rng(seed)

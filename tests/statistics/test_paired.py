@@ -52,7 +52,7 @@ def test_the_corrected_test_never_finds_more_than_the_plain_one(counts: list[int
     assert corrected_t(ours, theirs).p_value >= paired_t(ours, theirs).p_value - 1e-12
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 @given(ERRORS, st.randoms(use_true_random=False))
 def test_no_test_ever_answers_nan_and_exchanging_the_methods_exchanges_win_and_loss(counts, random) -> None:
     ours = np.array(counts) / 75
