@@ -188,7 +188,7 @@ def _learner_class(name: str, key: str) -> type:
     if name not in mloml.learners.__all__:
         known = ", ".join(mloml.learners.__all__)
         raise ConfigError(f"{key}.learner={name}: must be one of the package's own classes: {known}")
-    return getattr(mloml.learners, name)  # type: ignore[no-any-return]
+    return getattr(mloml.learners, name)
 
 
 def _grid_values(word: str, found: Any, key: str) -> list[Any]:

@@ -62,7 +62,7 @@ class ProtocolConfig:
 
 @dataclass(frozen=True)
 class ExecutionConfig:
-    """Where and how cells run. Nothing here changes a result; every key is explained in ``conf/execution``."""
+    """Where and how cells run. Nothing here changes a result. Each key is explained in ``conf/execution``."""
 
     backend: str = "local"
     n_jobs: int = -1

@@ -1,0 +1,1 @@
+"""Compiled code only: no classes, no input or output."""

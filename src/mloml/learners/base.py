@@ -30,8 +30,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform(self, X: ArrayLike) -> Array:
         """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.components_.T
+        rows: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows @ self.components_.T
 
     def get_mahalanobis_matrix(self) -> Array:
         """Return ``M = L' L``."""
@@ -41,11 +41,11 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def pair_distance(self, pairs: ArrayLike) -> Array:
         """Return the learned (not squared) distance of each pair; ``pairs`` is (n, 2, d)."""
         check_is_fitted(self, "components_")
-        pairs = check_array(pairs, dtype=np.float64, allow_nd=True, ensure_2d=False)
-        expected = (2, self.components_.shape[1])
-        if pairs.ndim != 3 or pairs.shape[1:] != expected:
-            raise ValueError(f"pairs has shape {pairs.shape}, expected (n_pairs, {expected[0]}, {expected[1]})")
-        differences = (pairs[:, 0] - pairs[:, 1]) @ self.components_.T
+        stacked: Array = check_array(pairs, dtype=np.float64, allow_nd=True, ensure_2d=False)
+        n_features = self.components_.shape[1]
+        if stacked.ndim != 3 or stacked.shape[1:] != (2, n_features):
+            raise ValueError(f"pairs has shape {stacked.shape}, expected (n_pairs, 2, {n_features})")
+        differences = (stacked[:, 0] - stacked[:, 1]) @ self.components_.T
         return np.sqrt(np.einsum("ij,ij->i", differences, differences))
 
     def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
