@@ -1,0 +1,107 @@
+"""The same cells, byte for byte, from every place they can be computed at."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from mloml.compose import compose_study
+from mloml.config import ExecutionConfig
+from mloml.errors import ConfigError
+from mloml.execution import open_backend
+from mloml.execution.dask import DaskBackend
+from mloml.execution.slurm import SlurmBackend
+from mloml.study import run_study
+
+CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
+
+
+@pytest.fixture
+def cluster(lab):
+    """A dask scheduler and two workers as processes of their own, as on a real cluster."""
+    processes = []
+
+    def start(*command):
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command], stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True
+        )
+        processes.append(process)
+        return process
+
+    scheduler = start("distributed.cli.dask_scheduler", "--port=0", "--no-dashboard", "--host=127.0.0.1")
+    line = next(line for line in scheduler.stdout if "Scheduler at" in line)
+    address = re.search(r"tcp://\S+", line)[0]
+    for _ in range(2):
+        start("distributed.cli.dask_worker", address, "--nthreads=1", "--no-dashboard")
+    yield address
+    for process in reversed(processes):
+        process.terminate()
+    for process in processes:
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_a_dask_worker_killed_in_the_middle_costs_only_time(lab, cluster, assert_undisturbed):
+    lab.plan({"iris/kissme/1": "gate"})
+    run = lab.start('backend="dask"', f'address="{cluster}"')
+    lab.wait_until(lambda: lab.runs("start")["iris/kissme/1"])
+    os.kill(lab.workers()["iris/kissme/1"], signal.SIGKILL)
+    lab.open_gate()
+    output, _ = run.communicate(timeout=120)
+    assert run.returncode == 0, output
+    assert lab.runs() == dict.fromkeys(CELLS, 1)
+    assert_undisturbed()
+
+
+@pytest.mark.slow
+def test_dask_tells_failures_deaths_and_time_limits_apart(lab):
+    run_study(lab.study(only=[2]))  # so that the time limit finds everything compiled
+    lab.plan({"iris/euclidean/0": "raise", "iris/euclidean/1": "kill", "iris/kissme/1": "hang"})
+    result = run_study(lab.study(backend="dask", time_limit=10.0))
+    assert list(result.frame["status"]) == ["failed", "killed", "ok", "ok", "timeout", "ok"]
+    assert lab.runs("start")["iris/euclidean/1"] == 2
+    assert lab.runs("start")["iris/kissme/1"] == 1
+
+
+@pytest.mark.slow
+def test_batch_jobs_give_the_files_of_loky(lab, assert_undisturbed):
+    code, output = lab.finish('backend="slurm"', 'cluster="local"')
+    assert code == 0, output
+    assert lab.runs() == dict.fromkeys(CELLS, 1)
+    assert len(set(lab.workers().values())) == 2  # one job per (dataset, algorithm)
+    assert_undisturbed()
+
+
+@pytest.mark.slow
+def test_a_batch_job_that_dies_is_submitted_again_with_what_is_left_of_it(lab):
+    lab.plan({"iris/euclidean/1": "kill", "iris/kissme/1": "raise"})
+    result = run_study(lab.study(backend="slurm", cluster="local"))
+    assert list(result.frame["status"]) == ["ok", "killed", "ok", "ok", "failed", "ok"]
+    assert lab.runs("start") == dict.fromkeys(CELLS, 1) | {"iris/euclidean/1": 2}
+
+
+def test_an_address_where_no_scheduler_answers_is_one_line(monkeypatch):
+    monkeypatch.setattr("mloml.execution.dask.ANSWER_SECONDS", 1)
+    with pytest.raises(ConfigError, match=r"execution.address=tcp://127.0.0.1:1: no dask scheduler answers"):
+        DaskBackend("tcp://127.0.0.1:1")
+
+
+def test_a_machine_without_slurm_says_so(tmp_path):
+    with pytest.raises(ConfigError, match=r"execution.slurm: .*slurm"):
+        SlurmBackend(tmp_path, "slurm", {})
+
+
+@pytest.mark.parametrize(("package", "extra"), [("distributed", "dask"), ("submitit", "slurm")])
+def test_a_missing_extra_says_what_to_install(monkeypatch, tmp_path, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ConfigError, match=rf"pip install 'mloml\[{extra}\]'"):
+        open_backend(ExecutionConfig(backend=extra), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["local", "dask", "slurm"])
+def test_every_execution_config_composes(name):
+    overrides = ["datasets=[iris]", "algorithms=[euclidean]", f"execution={name}"]
+    assert compose_study("table2", overrides).execution.backend == name
