@@ -49,6 +49,12 @@ class Section:
         return bool(self.tables or self.pictures or self.documents)
 
     @property
+    def main(self) -> Table | None:
+        """The table that the artefact is named after, if it is one."""
+        source = f"{self.artefact.name}/{self.artefact.name}.csv"
+        return next((table for table in self.tables if table.source == source), None)
+
+    @property
     def state(self) -> str:
         """Say in a word or two how far the artefact is: what its manifest says, if it has one."""
         if not self.present:

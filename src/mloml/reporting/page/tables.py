@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 from markupsafe import Markup
 
+from mloml.reporting.model import DASH
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -35,14 +37,16 @@ class Table:
     def numeric(self) -> list[bool]:
         """Tell for each column whether all its entries are numbers."""
         rows = [row for group in self.groups for row in group]
-        return [
-            all(row[i].value is not None or not row[i].text for row in rows) for i in range(len(self.columns))
-        ]
+        return [all(_is_number(row[i]) for row in rows) for i in range(len(self.columns))]
 
     @property
     def n_rows(self) -> int:
         """Count the rows above the foot."""
         return sum(len(group) for group in self.groups)
+
+
+def _is_number(entry: Entry) -> bool:
+    return entry.value is not None or entry.text in ("", DASH)
 
 
 FOOT_ROWS = {"win/tie/loss", "note"}
