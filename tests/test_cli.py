@@ -52,7 +52,6 @@ def test_help_imports_nothing_heavy():
         (["-m", "dataset=iris,irsi", "algorithm=euclidean"], "did you mean 'iris'?"),
         (["-m", "protocol.splits=3,0", "algorithm=euclidean"], "protocol.splits=0: must be"),
         (["statu"], "did you mean 'status'?"),
-        (["dataset=csv"], "dataset.path"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
@@ -61,6 +60,12 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not any(tmp_path.iterdir()), "a refused command leaves nothing behind"
+
+
+def test_a_file_of_ones_own_must_be_named(tmp_path):
+    done = mloml("dataset=csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "error: dataset.path: dataset=csv needs the file to read, dataset.path=FILE\n"
 
 
 @pytest.mark.slow
