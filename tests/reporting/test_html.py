@@ -151,3 +151,10 @@ def test_tables_come_in_the_order_in_which_they_are_read(results):
     section = next(s for s in gather(results) if s.artefact.name == "table2")
     names = [table.source.split("/")[1] for table in section.tables]
     assert names == ["table2.csv", "paper_comparison.csv", "win_tie_loss.csv", "tests.csv", "zzz.csv"]
+
+
+def test_a_small_run_shows_its_errors_too(results):
+    (results / "table2").rename(results / "lite")
+    section = next(s for s in gather(results) if s.artefact.name == "lite")
+    assert section.main is section.tables[0]
+    assert len(section.main.groups[0][0][1].errors) == 30

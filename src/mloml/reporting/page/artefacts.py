@@ -6,12 +6,18 @@ from typing import NamedTuple
 
 
 class Artefact(NamedTuple):
-    """A folder of ``results`` and what stands in it."""
+    """A folder of ``results``; ``table`` is its table's file if that has another name."""
 
     name: str
     title: str
     command: str
     about: str
+    table: str = ""
+
+    @property
+    def main(self) -> str:
+        """Name, without ending, of the file that the artefact is about."""
+        return self.table or self.name
 
 
 ARTEFACTS = (
@@ -37,7 +43,7 @@ ARTEFACTS = (
         "protocols", "Two protocols side by side", "make reproduce-protocols",
         "Which conclusions survive when nothing leaks.",
     ),
-    Artefact("lite", "Table II in small", "make lite", "A minute's run, not the paper's protocol."),
+    Artefact("lite", "Table II in small", "make lite", "A minute's run, not the paper's protocol.", "table2"),
 )  # fmt: skip
 
 OPTIONAL = {"lite"}

@@ -51,7 +51,7 @@ class Section:
     @property
     def main(self) -> Table | None:
         """The table that the artefact is named after, if it is one."""
-        source = f"{self.artefact.name}/{self.artefact.name}.csv"
+        source = f"{self.artefact.name}/{self.artefact.main}.csv"
         return next((table for table in self.tables if table.source == source), None)
 
     @property
@@ -77,7 +77,7 @@ def _section(folder: Path, artefact: Artefact) -> Section:
     tables = {path.stem: _table(path, section) for path in sorted(folder.glob("*.csv"))}
     section.tables = [
         table
-        for stem in sorted(tables, key=lambda stem: (stem != folder.name, csv_order(stem)))
+        for stem in sorted(tables, key=lambda stem: (stem != artefact.main, csv_order(stem)))
         if (table := tables[stem]) is not None and stem not in pictures
     ]
     section.pictures = [_picture(folder, stem, tables.get(stem)) for stem in sorted(pictures, key=csv_order)]
@@ -95,7 +95,7 @@ def _table(path: Path, section: Section) -> Table | None:
     if len(frame) > LONGEST_TABLE:
         section.notes.append(f"{source} has {len(frame)} rows and is not shown here.")
         return None
-    if path.stem == path.parent.name and (path.parent / "cells.csv").is_file() and "note" in frame:
+    if path.stem == section.artefact.main and (path.parent / "cells.csv").is_file() and "note" in frame:
         errors = cell_errors(path.parent, section.manifest, section.notes)
         table = error_table(frame, section.artefact.title, source, errors)
     else:

@@ -129,7 +129,7 @@
   let closed = [];
   addEventListener("beforeprint", () => {
     hide();
-    closed = [...document.querySelectorAll("details:not([open])")].filter((d) => !d.closest("#provenance"));
+    closed = [...document.querySelectorAll("details:not([open])")].filter((d) => !d.closest("#provenance, figure"));
     closed.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => { closed.forEach((d) => { d.open = false; }); });
