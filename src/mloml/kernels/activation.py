@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from math import exp
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.layout import RELU, SIGMOID
 from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import exact, keep_where_positive, load, minus, store
+from mloml.kernels.simd import choose, exact, load, minus, over, plus, spread, store, times
+from mloml.kernels.vector_exp import exp_of_negative
 
 Array = NDArray[np.float64]
 
 
 @exact
-def squash(z: float, activation: int) -> float:
-    """Return the logistic function or the hyperbolic tangent of ``z``; neither overflows."""
-    e = exp(-abs(z)) if activation == SIGMOID else exp(-2.0 * abs(z))
+def phi(z: Array, activation: int) -> Array:
+    """Return the activation of four numbers; nothing overflows."""
+    zero, one = spread(0.0), spread(1.0)
+    if activation == RELU:
+        return choose(z, z, zero)
+    e = choose(z, minus(zero, z), z)  # -|z|
     if activation == SIGMOID:
-        return (1.0 if z >= 0.0 else e) / (1.0 + e)
-    value = (1.0 - e) / (1.0 + e)
-    return value if z >= 0.0 else -value
+        e = exp_of_negative(e)
+        return over(choose(z, one, e), plus(one, e))
+    e = exp_of_negative(plus(e, e))
+    value = over(minus(one, e), plus(one, e))
+    return choose(z, value, minus(zero, value))
 
 
 @exact
@@ -31,48 +35,46 @@ def activate(V: Array, out: int, x: int, activation: int, d: int) -> None:
     The three samples are ``z``, ``z - u``, ``z - v``; then ``p = phi(z) - phi(z - u)`` and likewise q.
     """
     m = V.shape[1]
-    if activation == RELU:
-        for j in range(0, m, WIDTH):
-            z = load(V, out + 2 * m + j)
-            zp, zq = minus(z, load(V, out + j)), minus(z, load(V, out + m + j))
-            h = keep_where_positive(z, z)
-            store(V, x + j, minus(h, keep_where_positive(zp, zp)))
-            store(V, x + m + j, minus(h, keep_where_positive(zq, zq)))
-            store(V, x + 2 * m + j, h)
-        return
-    flat = V.reshape(V.size)
-    for j in range(d):
-        z = flat[out + 2 * m + j]
-        h = squash(z, activation)
-        flat[x + j] = h - squash(z - flat[out + j], activation)
-        flat[x + m + j] = h - squash(z - flat[out + m + j], activation)
-        flat[x + 2 * m + j] = h
+    for j in range(0, m, WIDTH):
+        z = load(V, out + 2 * m + j)
+        h = phi(z, activation)
+        store(V, x + j, minus(h, phi(minus(z, load(V, out + j)), activation)))
+        store(V, x + m + j, minus(h, phi(minus(z, load(V, out + m + j)), activation)))
+        store(V, x + 2 * m + j, h)
+    row = x // m + 2
+    for j in range(d, m):  # the sigmoid of the padding is not 0
+        V[row, j] = 0.0
 
 
 @exact
-def derive(V: Array, out: int, x: int, g: int, activation: int, d: int) -> None:
+def derive(V: Array, out: int, x: int, g: int, activation: int) -> None:
     """Multiply the three gradients at ``g`` (for t, p, q) by the derivative at each sample.
 
     ``out`` are the layer's outputs, ``x`` the next layer's inputs, i.e. the values of the activation.
     """
     m = V.shape[1]
-    if activation == RELU:
-        for j in range(0, m, WIDTH):
+    zero = spread(0.0)
+    for j in range(0, m, WIDTH):
+        t, p, q = load(V, g + j), load(V, g + m + j), load(V, g + 2 * m + j)
+        if activation == RELU:
             z = load(V, out + 2 * m + j)
-            zp, zq = minus(z, load(V, out + j)), minus(z, load(V, out + m + j))
-            store(V, g + j, keep_where_positive(z, load(V, g + j)))
-            store(V, g + m + j, keep_where_positive(zp, load(V, g + m + j)))
-            store(V, g + 2 * m + j, keep_where_positive(zq, load(V, g + 2 * m + j)))
-        return
-    flat = V.reshape(V.size)
-    for j in range(d):
-        h = flat[x + 2 * m + j]
-        flat[g + j] *= slope(h, activation)
-        flat[g + m + j] *= slope(h - flat[x + j], activation)
-        flat[g + 2 * m + j] *= slope(h - flat[x + m + j], activation)
+            t = choose(z, t, zero)
+            p = choose(minus(z, load(V, out + j)), p, zero)
+            q = choose(minus(z, load(V, out + m + j)), q, zero)
+        else:
+            h = load(V, x + 2 * m + j)
+            t = times(t, slope(h, activation))
+            p = times(p, slope(minus(h, load(V, x + j)), activation))
+            q = times(q, slope(minus(h, load(V, x + m + j)), activation))
+        store(V, g + j, t)
+        store(V, g + m + j, p)
+        store(V, g + 2 * m + j, q)
 
 
 @exact
-def slope(h: float, activation: int) -> float:
-    """Return the derivative, from the *value* ``h`` of the activation."""
-    return h * (1.0 - h) if activation == SIGMOID else 1.0 - h * h
+def slope(h: Array, activation: int) -> Array:
+    """Return the derivative of sigmoid or tanh, from the *value* ``h`` of the activation."""
+    one = spread(1.0)
+    if activation == SIGMOID:
+        return times(h, minus(one, h))
+    return minus(one, times(h, h))

@@ -127,12 +127,16 @@ def copy_matrix(source: Array, target: Array) -> None:
 
 @kernel
 def eigen(M: Array, d: int) -> tuple[Array, Array]:
-    """Return eigenvalues, ascending, and eigenvectors of the leading d x d block."""
+    """Return eigenvalues, ascending, and eigenvectors (columns) of the leading d x d block."""
     block = np.empty((d, d))
     for i in range(d):
         for j in range(d):
             block[i, j] = M[i, j]
-    return np.linalg.eigh(block)
+    values, vectors = np.linalg.eigh(block)
+    for i in range(d):  # LAPACK's columns into rows that lie in one piece
+        for j in range(d):
+            block[i, j] = vectors[i, j]
+    return values, block
 
 
 @kernel

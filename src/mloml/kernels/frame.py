@@ -34,10 +34,10 @@ from mloml.kernels.layout import (
     SPARE,
     UPDATES,
 )
+from mloml.kernels.padding import WIDTH
 from mloml.kernels.refine import refine
-from mloml.kernels.simd import exact
+from mloml.kernels.simd import exact, fma, load, spread, store, times, total
 from mloml.kernels.sweeps import fold_rows, project_rows
-from mloml.kernels.vectors import copy, gram, inner, mix
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -112,59 +112,103 @@ def root_coefficients(
 
 @exact
 def frame_step(
-    i: int, L: Array, K: Array, V: Array, counts: Counts, g: float, policy: int, work: Array, d: int
-) -> bool:
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    counts: Counts,
+    g: float,
+    policy: int,
+    work: Array,
+    d: int,
+) -> None:
     """Take the MOML step ``M - g A`` on layer ``i``, whose inputs and outputs are in place.
 
-    ``L`` is up to date; its change, and K's, are left waiting. Returns False when the step was left out.
+    ``L`` is up to date; its change, and K's, are left waiting, and the outputs follow at once.
     """
     m = V.shape[1]
     base, own = i * m * m, i * ROWS * m
     x, left, right = own + INPUT * m, own + K_LEFT * m, own + K_RIGHT * m
-    sums = own + SPARE * m
-    drift = 0.0
     for _ in range(2):
         if counts[i, AGE] >= REFINE_EVERY:
             fold_rows(K, base, V, left, right, counts[i, K_RANK], d)
             counts[i, K_RANK] = 0
             refine(L, K, base, m, d, work)
             counts[i, AGE] = 0
-        project_rows(K, base, V, x, left, sums, left, right, counts[i, K_RANK], d)
+        project_rows(K, base, V, x, left, own + SPARE * m, left, right, counts[i, K_RANK], d)
         counts[i, K_RANK] = 0
-        drift = measure_drift(V, own)
+        a, b, c, pp, qq, pq, ph, qh, drift = survey(V, own)
         if drift <= ALARM or counts[i, AGE] == 0:
             break
         counts[i, AGE] = REFINE_EVERY
-    if not drift <= ALARM:
-        counts[i, FAILURES] += 1
-        return False
     if drift > DRIFT and counts[i, AGE] >= REFINE_SOONEST:
         counts[i, AGE] = REFINE_EVERY
-    a, b, c = gram(V, left)
     g, failed = admissible_step(a, b, c, g, policy)
-    if failed:
+    usable = drift <= ALARM
+    if failed or not usable:
         counts[i, FAILURES] += 1
-    if g == 0.0:
-        return False
+    if g == 0.0 or not usable:
+        return
     f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g)
-    mix(V, left, own + LEFT * m, f11, f12, f12, f22)
-    copy(V, x, own + RIGHT * m, 2)
-    mix(V, sums, right, h11, h12, h12, h22)
+    commit(V, own, f11, f12, f22, h11, h12, h22, pp, qq, pq, ph, qh)
     counts[i, RANK] = counts[i, K_RANK] = 2
     counts[i, AGE] += 1
     counts[i, UPDATES] += 1
-    return True
 
 
 @exact
-def measure_drift(V: Array, own: int) -> float:
-    """Return how far ``(L p)'(K p)`` is from ``p'p``, relatively, for p and q: 0 where ``K = L^-T``."""
+def survey(V: Array, own: int) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """Return all inner products a step needs, and the drift of K.
+
+    They are P'P, Q'Q, P'Q, p'p, q'q, p'q, p'h, q'h. The drift is how far ``(L p)'(K p)`` is from ``p'p``,
+    relatively, for p and q: 0 where ``K = L^-T``.
+    """
     m = V.shape[1]
-    worst = 0.0
-    for k in range(2):
-        p = own + (INPUT + k) * m
-        length = inner(V, p, p)
-        error = abs(inner(V, own + (OUTPUT + k) * m, own + (K_LEFT + k) * m) - length)
-        if not error <= worst * length:
-            worst = error / length
-    return worst
+    a = b = c = pp = qq = pq = ph = qh = pu = qv = spread(0.0)
+    for j in range(own, own + m, WIDTH):
+        p, q, h = load(V, j + INPUT * m), load(V, j + (INPUT + 1) * m), load(V, j + (INPUT + 2) * m)
+        pp, qq, pq, ph, qh = fma(p, p, pp), fma(q, q, qq), fma(p, q, pq), fma(p, h, ph), fma(q, h, qh)
+        P, Q = load(V, j + K_LEFT * m), load(V, j + (K_LEFT + 1) * m)
+        a, b, c = fma(P, P, a), fma(Q, Q, b), fma(P, Q, c)
+        pu, qv = fma(P, load(V, j + OUTPUT * m), pu), fma(Q, load(V, j + (OUTPUT + 1) * m), qv)
+    near, far = total(pp), total(qq)
+    drift = 0.0
+    for error, length in ((abs(total(pu) - near), near), (abs(total(qv) - far), far)):
+        if not error <= drift * length:
+            drift = error / length
+    return total(a), total(b), total(c), near, far, total(pq), total(ph), total(qh), drift
+
+
+@exact
+def commit(
+    V: Array,
+    own: int,
+    f11: float,
+    f12: float,
+    f22: float,
+    h11: float,
+    h12: float,
+    h22: float,
+    pp: float,
+    qq: float,
+    pq: float,
+    ph: float,
+    qh: float,
+) -> None:
+    """Leave the changes ``V F [p q]'`` and ``V H (K'V)'`` waiting, and bring the outputs up to them."""
+    m = V.shape[1]
+    for j in range(own, own + m, WIDTH):
+        P, Q = load(V, j + K_LEFT * m), load(V, j + (K_LEFT + 1) * m)
+        to_p = fma(spread(f11), P, times(spread(f12), Q))
+        to_q = fma(spread(f12), P, times(spread(f22), Q))
+        store(V, j + LEFT * m, to_p)
+        store(V, j + (LEFT + 1) * m, to_q)
+        store(V, j + RIGHT * m, load(V, j + INPUT * m))
+        store(V, j + (RIGHT + 1) * m, load(V, j + (INPUT + 1) * m))
+        u, v, z = load(V, j + OUTPUT * m), load(V, j + (OUTPUT + 1) * m), load(V, j + (OUTPUT + 2) * m)
+        store(V, j + OUTPUT * m, fma(spread(pp), to_p, fma(spread(pq), to_q, u)))
+        store(V, j + (OUTPUT + 1) * m, fma(spread(pq), to_p, fma(spread(qq), to_q, v)))
+        store(V, j + (OUTPUT + 2) * m, fma(spread(ph), to_p, fma(spread(qh), to_q, z)))
+        s, t = load(V, j + SPARE * m), load(V, j + (SPARE + 1) * m)
+        store(V, j + K_RIGHT * m, fma(spread(h11), s, times(spread(h12), t)))
+        store(V, j + (K_RIGHT + 1) * m, fma(spread(h12), s, times(spread(h22), t)))

@@ -106,14 +106,12 @@ def learn(
             if options[i, VARIANT] == PASSIVE_AGGRESSIVE:
                 g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
             if kind == FRAME:
-                waits = frame_step(i, L, K, V, counts, g, options[i, POLICY], work, d)
+                frame_step(i, L, K, V, counts, g, options[i, POLICY], work, d)
             elif kind == OPML:
-                waits = opml_layer(i, V, counts, g)
+                opml_layer(i, V, counts, g)
             else:
                 learn_dense(i, L, K, V, counts, options, g, work, d)
-                waits, again = False, True
-            if waits:
-                follow_outputs(i, V, all_three)
+                again = True
     return True
 
 
@@ -126,36 +124,28 @@ def passive_step(V: Array, x: int, hinge: float) -> float:
 
 
 @exact
-def follow_outputs(i: int, V: Array, all_three: bool) -> None:
-    """Bring the outputs up to the waiting change ``left [p q]'``, in O(d)."""
+def opml_layer(i: int, V: Array, counts: Counts, g: float) -> None:
+    """Leave OPML's step ``L (I + g A)^-1`` waiting, with the outputs following at once.
+
+    Where the bracket is not positive definite the step is left out, and counted.
+    """
     m = V.shape[1]
     own = i * ROWS * m
     x, out, left = own + INPUT * m, own + OUTPUT * m, own + LEFT * m
-    pp, qq, pq = gram(V, x)
-    add_mix(V, left, out, pp, pq, pq, qq)
-    if all_three:
-        h = x + 2 * m
-        add_pair(V, left, out + 2 * m, inner(V, x, h), inner(V, x + m, h))
-
-
-@exact
-def opml_layer(i: int, V: Array, counts: Counts, g: float) -> bool:
-    """Leave OPML's step ``L (I + g A)^-1`` waiting; False (and counted) when the bracket is not PD."""
-    m = V.shape[1]
-    own = i * ROWS * m
-    x = own + INPUT * m
     a, b, c = gram(V, x)
     den = (1.0 + g * a) * (1.0 - g * b) + g * g * c * c
     if g * b >= 1.0 or den <= 0.0:
         counts[i, FAILURES] += 1
-        return False
+        return
     k = g / den
     cross = -k * g * c
-    mix(V, own + OUTPUT * m, own + LEFT * m, -k * (1.0 - g * b), cross, cross, k * (1.0 + g * a))
+    mix(V, out, left, -k * (1.0 - g * b), cross, cross, k * (1.0 + g * a))
     copy(V, x, own + RIGHT * m, 2)
+    add_mix(V, left, out, a, c, c, b)
+    h = x + 2 * m
+    add_pair(V, left, out + 2 * m, inner(V, x, h), inner(V, x + m, h))
     counts[i, RANK] = 2
     counts[i, UPDATES] += 1
-    return True
 
 
 @exact

@@ -97,7 +97,7 @@ def backward(
             alive = final > 0.0
         elif alive:
             pull_back(i, L, V, counts, delta, d)
-            derive(V, out, own + (ROWS + INPUT) * m, delta, activation, d)
+            derive(V, out, own + (ROWS + INPUT) * m, delta, activation)
         else:
             clear(V, delta, 3)
         factor = local_factor(i, V, numbers, local, rate, freeze)

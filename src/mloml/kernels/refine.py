@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import exact, fma, load, spread, store, total
+from mloml.kernels.simd import exact, fma, load, spread, spread_from, store, store_totals
 
 Array = NDArray[np.float64]
 
@@ -38,11 +38,11 @@ def residual(L: Array, K: Array, base: int, m: int, d: int, work: Array) -> floa
                 k0, k1, l0, l1 = load(K, a + j), load(K, a + m + j), load(L, b + j), load(L, b + m + j)
                 t00, t01 = fma(k0, l0, t00), fma(k0, l1, t01)
                 t10, t11 = fma(k1, l0, t10), fma(k1, l1, t11)
-            work[0, r, s], work[0, r, s + 1] = -total(t00), -total(t01)
-            work[0, r + 1, s], work[0, r + 1, s + 1] = -total(t10), -total(t11)
+            store_totals(work, r * m + s, t00, t01)
+            store_totals(work, r * m + m + s, t10, t11)
     for r in range(d):
-        work[0, r, r] += 1.0
         for s in range(d):
+            work[0, r, s] = (1.0 if r == s else 0.0) - work[0, r, s]
             size += work[0, r, s] * work[0, r, s]
     return size
 
@@ -56,7 +56,7 @@ def correction(K: Array, base: int, m: int, d: int, work: Array) -> None:
             wide = j + WIDTH < m
             a0 = a1 = b0 = b1 = spread(0.0)
             for s in range(d):
-                t0, t1 = spread(work[0, r, s]), spread(work[0, r + 1, s])
+                t0, t1 = spread_from(work, r * m + s), spread_from(work, r * m + m + s)
                 k = load(K, base + s * m + j)
                 a0, a1 = fma(t0, k, a0), fma(t1, k, a1)
                 if wide:

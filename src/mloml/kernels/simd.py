@@ -42,28 +42,28 @@ class Vector(types.Type):
 
 
 vector = Vector()
-_operation: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
+operation: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
 _DOUBLE = ir.DoubleType()
-_FOUR = ir.VectorType(_DOUBLE, WIDTH)
+FOUR = ir.VectorType(_DOUBLE, WIDTH)
 _INDEX = ir.IntType(32)
 
 
 @register_model(Vector)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, _FOUR)
+        super().__init__(manager, fe_type, FOUR)
 
 
 def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), _FOUR.as_pointer())
+    return builder.bitcast(builder.gep(data, [offset]), FOUR.as_pointer())
 
 
 def _is_contiguous(array: Any) -> bool:
     return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
 
 
-@_operation
+@operation
 def load(typingctx: Any, array: Any, offset: Any) -> Any:
     """Read the four entries from flat position ``offset`` of a C-contiguous array."""
     if not _is_contiguous(array):
@@ -75,7 +75,7 @@ def load(typingctx: Any, array: Any, offset: Any) -> Any:
     return vector(array, types.intp), generate
 
 
-@_operation
+@operation
 def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write four entries at flat position ``offset`` of a C-contiguous array."""
     if not _is_contiguous(array):
@@ -89,31 +89,48 @@ def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
     return types.void(array, types.intp, vector), generate
 
 
-@_operation
+@operation
 def spread(typingctx: Any, value: Any) -> Any:
     """Put one number into all four places."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        one = builder.insert_element(ir.Constant(_FOUR, ir.Undefined), args[0], _INDEX(0))
-        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, WIDTH), [0] * WIDTH))
+        return _spread(builder, args[0])
 
     return vector(types.float64), generate
 
 
-@_operation
+def _spread(builder: Any, value: Any) -> Any:
+    one = builder.insert_element(ir.Constant(FOUR, ir.Undefined), value, _INDEX(0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INDEX, WIDTH), [0] * WIDTH))
+
+
+@operation
+def spread_from(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Put the entry at flat position ``offset`` of a C-contiguous array into all four places."""
+    if not _is_contiguous(array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return _spread(builder, builder.load(builder.gep(data, [args[1]])))
+
+    return vector(array, types.intp), generate
+
+
+@operation
 def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
     """Return ``a b + c``, with one rounding where the processor can."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_FOUR, [_FOUR] * 3), "llvm.fmuladd.v4f64"
+            builder.module, ir.FunctionType(FOUR, [FOUR] * 3), "llvm.fmuladd.v4f64"
         )
         return builder.call(function, args)
 
     return vector(vector, vector, vector), generate
 
 
-@_operation
+@operation
 def times(typingctx: Any, a: Any, b: Any) -> Any:
     """Return ``a b``."""
 
@@ -123,7 +140,7 @@ def times(typingctx: Any, a: Any, b: Any) -> Any:
     return vector(vector, vector), generate
 
 
-@_operation
+@operation
 def minus(typingctx: Any, a: Any, b: Any) -> Any:
     """Return ``a - b``."""
 
@@ -133,18 +150,38 @@ def minus(typingctx: Any, a: Any, b: Any) -> Any:
     return vector(vector, vector), generate
 
 
-@_operation
-def keep_where_positive(typingctx: Any, condition: Any, a: Any) -> Any:
-    """Return ``a`` where ``condition > 0``, else 0 (also where it is NaN)."""
+@operation
+def plus(typingctx: Any, a: Any, b: Any) -> Any:
+    """Return ``a + b``."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zero = ir.Constant(_FOUR, [0.0] * WIDTH)
-        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], zero)
+        return builder.fadd(*args)
 
     return vector(vector, vector), generate
 
 
-@_operation
+@operation
+def over(typingctx: Any, a: Any, b: Any) -> Any:
+    """Return ``a / b``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fdiv(*args)
+
+    return vector(vector, vector), generate
+
+
+@operation
+def choose(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
+    """Return ``a`` where ``condition > 0``, else ``b``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zero = ir.Constant(FOUR, [0.0] * WIDTH)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
+
+    return vector(vector, vector, vector), generate
+
+
+@operation
 def total(typingctx: Any, a: Any) -> Any:
     """Return the sum of the four entries, as ``(a0 + a2) + (a1 + a3)``."""
 
@@ -158,3 +195,25 @@ def total(typingctx: Any, a: Any) -> Any:
         )
 
     return types.float64(vector), generate
+
+
+@operation
+def store_totals(typingctx: Any, array: Any, offset: Any, a: Any, b: Any) -> Any:
+    """Write the sums of ``a`` and of ``b`` side by side at ``offset``, each as ``(x0 + x1) + (x2 + x3)``."""
+    if not _is_contiguous(array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data, a, b = args[:2], args[2], args[3]
+        four, two = ir.VectorType(_INDEX, WIDTH), ir.VectorType(_INDEX, 2)
+        even = builder.shuffle_vector(a, b, ir.Constant(four, [0, 4, 2, 6]))
+        odd = builder.shuffle_vector(a, b, ir.Constant(four, [1, 5, 3, 7]))
+        halves = builder.fadd(even, odd)  # a0 + a1, b0 + b1, a2 + a3, b2 + b3
+        low = builder.shuffle_vector(halves, halves, ir.Constant(two, [0, 1]))
+        high = builder.shuffle_vector(halves, halves, ir.Constant(two, [2, 3]))
+        address = _address(context, builder, signature.args[0], *data)
+        pair = ir.VectorType(_DOUBLE, 2).as_pointer()
+        builder.store(builder.fadd(low, high), builder.bitcast(address, pair), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, vector, vector), generate

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import exact, fma, load, spread, store, times, total
+from mloml.kernels.simd import exact, fma, load, spread, spread_from, store, store_totals, times
 
 Array = NDArray[np.float64]
 
@@ -24,14 +24,13 @@ def _make_map(rank: int, outputs: int) -> Callable[..., None]:
     @exact
     def sweep(A: Array, base: int, V: Array, x: int, out: int, left: int, right: int, d: int) -> None:
         m = V.shape[1]
-        flat = V.reshape(V.size)
         for r in range(0, d, 2):
             row = base + r * m
             if rank > 0:
-                a0, a1 = spread(flat[left + r]), spread(flat[left + r + 1])
-                b0, b1 = spread(flat[left + m + r]), spread(flat[left + m + r + 1])
+                a0, a1 = spread_from(V, left + r), spread_from(V, left + r + 1)
+                b0, b1 = spread_from(V, left + m + r), spread_from(V, left + m + r + 1)
             if rank > 2:
-                c0, c1 = spread(flat[left + 2 * m + r]), spread(flat[left + 2 * m + r + 1])
+                c0, c1 = spread_from(V, left + 2 * m + r), spread_from(V, left + 2 * m + r + 1)
             u0 = u1 = v0 = v1 = z0 = z1 = spread(0.0)
             for j in range(0, m, WIDTH):
                 y0, y1 = load(A, row + j), load(A, row + m + j)
@@ -52,10 +51,10 @@ def _make_map(rank: int, outputs: int) -> Callable[..., None]:
                 if outputs > 2:
                     seen = load(V, x + 2 * m + j)
                     z0, z1 = fma(y0, seen, z0), fma(y1, seen, z1)
-            flat[out + r], flat[out + r + 1] = total(u0), total(u1)
-            flat[out + m + r], flat[out + m + r + 1] = total(v0), total(v1)
+            store_totals(V, out + r, u0, u1)
+            store_totals(V, out + m + r, v0, v1)
             if outputs > 2:
-                flat[out + 2 * m + r], flat[out + 2 * m + r + 1] = total(z0), total(z1)
+                store_totals(V, out + 2 * m + r, z0, z1)
 
     return sweep
 
@@ -87,23 +86,27 @@ def map_rows(
 
 
 def _make_project(rank: int) -> Callable[..., None]:
-    """Compile ``A += left right'``, ``out = A x`` and ``sums = A' out`` for two vectors, in one pass."""
+    """Compile ``A += left right'``, ``out = A x`` and ``sums = A' out`` for two vectors, in one pass.
+
+    The sums take in two rows when the next two are read: by then their part of ``out`` is known.
+    """
 
     @exact
     def sweep(
         A: Array, base: int, V: Array, x: int, out: int, sums: int, left: int, right: int, d: int
     ) -> None:
         m = V.shape[1]
-        flat = V.reshape(V.size)
         for j in range(0, 2 * m, WIDTH):
             store(V, sums + j, spread(0.0))
+        before = base  # the rows whose part of the sums is still to be added
+        p0 = p1 = q0 = q1 = spread(0.0)
         for r in range(0, d, 2):
             row = base + r * m
             if rank > 0:
-                a0, a1 = spread(flat[left + r]), spread(flat[left + r + 1])
-                b0, b1 = spread(flat[left + m + r]), spread(flat[left + m + r + 1])
+                a0, a1 = spread_from(V, left + r), spread_from(V, left + r + 1)
+                b0, b1 = spread_from(V, left + m + r), spread_from(V, left + m + r + 1)
             if rank > 2:
-                c0, c1 = spread(flat[left + 2 * m + r]), spread(flat[left + 2 * m + r + 1])
+                c0, c1 = spread_from(V, left + 2 * m + r), spread_from(V, left + 2 * m + r + 1)
             u0 = u1 = v0 = v1 = spread(0.0)
             for j in range(0, m, WIDTH):
                 y0, y1 = load(A, row + j), load(A, row + m + j)
@@ -121,14 +124,18 @@ def _make_project(rank: int) -> Callable[..., None]:
                 u0, u1 = fma(y0, seen, u0), fma(y1, seen, u1)
                 seen = load(V, x + m + j)
                 v0, v1 = fma(y0, seen, v0), fma(y1, seen, v1)
-            s0, s1, t0, t1 = total(u0), total(u1), total(v0), total(v1)
-            flat[out + r], flat[out + r + 1] = s0, s1
-            flat[out + m + r], flat[out + m + r + 1] = t0, t1
-            p0, p1, q0, q1 = spread(s0), spread(s1), spread(t0), spread(t1)
-            for j in range(0, m, WIDTH):
-                y0, y1 = load(A, row + j), load(A, row + m + j)
+                y0, y1 = load(A, before + j), load(A, before + m + j)
                 store(V, sums + j, fma(p1, y1, fma(p0, y0, load(V, sums + j))))
                 store(V, sums + m + j, fma(q1, y1, fma(q0, y0, load(V, sums + m + j))))
+            store_totals(V, out + r, u0, u1)
+            store_totals(V, out + m + r, v0, v1)
+            p0, p1 = spread_from(V, out + r), spread_from(V, out + r + 1)
+            q0, q1 = spread_from(V, out + m + r), spread_from(V, out + m + r + 1)
+            before = row
+        for j in range(0, m, WIDTH):
+            y0, y1 = load(A, before + j), load(A, before + m + j)
+            store(V, sums + j, fma(p1, y1, fma(p0, y0, load(V, sums + j))))
+            store(V, sums + m + j, fma(q1, y1, fma(q0, y0, load(V, sums + m + j))))
 
     return sweep
 
@@ -157,31 +164,43 @@ def _make_exchange(rank: int) -> Callable[..., None]:
         A: Array, base: int, V: Array, x: int, g: int, out: int, sums: int, left: int, right: int, d: int
     ) -> None:
         m = V.shape[1]
-        flat = V.reshape(V.size)
         for j in range(0, 3 * m, WIDTH):
             store(V, sums + j, spread(0.0))
-        for r in range(d):
+        for r in range(0, d, 2):
             row = base + r * m
             if rank > 0:
-                a, b = spread(flat[left + r]), spread(flat[left + m + r])
+                a0, a1 = spread_from(V, left + r), spread_from(V, left + r + 1)
+                b0, b1 = spread_from(V, left + m + r), spread_from(V, left + m + r + 1)
             if rank > 2:
-                c = spread(flat[left + 2 * m + r])
-            g0, g1, g2 = spread(flat[g + r]), spread(flat[g + m + r]), spread(flat[g + 2 * m + r])
-            u = v = w = spread(0.0)
+                c0, c1 = spread_from(V, left + 2 * m + r), spread_from(V, left + 2 * m + r + 1)
+            p0, p1 = spread_from(V, g + r), spread_from(V, g + r + 1)
+            q0, q1 = spread_from(V, g + m + r), spread_from(V, g + m + r + 1)
+            h0, h1 = spread_from(V, g + 2 * m + r), spread_from(V, g + 2 * m + r + 1)
+            u0 = u1 = v0 = v1 = z0 = z1 = spread(0.0)
             for j in range(0, m, WIDTH):
-                y = load(A, row + j)
+                y0, y1 = load(A, row + j), load(A, row + m + j)
                 if rank > 0:
-                    y = fma(b, load(V, right + m + j), fma(a, load(V, right + j), y))
+                    change = load(V, right + j)
+                    y0, y1 = fma(a0, change, y0), fma(a1, change, y1)
+                    change = load(V, right + m + j)
+                    y0, y1 = fma(b0, change, y0), fma(b1, change, y1)
                     if rank > 2:
-                        y = fma(c, load(V, right + 2 * m + j), y)
-                    store(A, row + j, y)
-                u = fma(y, load(V, x + j), u)
-                v = fma(y, load(V, x + m + j), v)
-                w = fma(y, load(V, x + 2 * m + j), w)
-                store(V, sums + j, fma(g0, y, load(V, sums + j)))
-                store(V, sums + m + j, fma(g1, y, load(V, sums + m + j)))
-                store(V, sums + 2 * m + j, fma(g2, y, load(V, sums + 2 * m + j)))
-            flat[out + r], flat[out + m + r], flat[out + 2 * m + r] = total(u), total(v), total(w)
+                        change = load(V, right + 2 * m + j)
+                        y0, y1 = fma(c0, change, y0), fma(c1, change, y1)
+                    store(A, row + j, y0)
+                    store(A, row + m + j, y1)
+                seen = load(V, x + j)
+                u0, u1 = fma(y0, seen, u0), fma(y1, seen, u1)
+                seen = load(V, x + m + j)
+                v0, v1 = fma(y0, seen, v0), fma(y1, seen, v1)
+                seen = load(V, x + 2 * m + j)
+                z0, z1 = fma(y0, seen, z0), fma(y1, seen, z1)
+                store(V, sums + j, fma(p1, y1, fma(p0, y0, load(V, sums + j))))
+                store(V, sums + m + j, fma(q1, y1, fma(q0, y0, load(V, sums + m + j))))
+                store(V, sums + 2 * m + j, fma(h1, y1, fma(h0, y0, load(V, sums + 2 * m + j))))
+            store_totals(V, out + r, u0, u1)
+            store_totals(V, out + m + r, v0, v1)
+            store_totals(V, out + 2 * m + r, z0, z1)
 
     return sweep
 
@@ -216,14 +235,13 @@ def exchange_rows(
 def pull_rows(A: Array, base: int, V: Array, g: int, sums: int, d: int) -> None:
     """Set ``sums = A' g`` for three vectors."""
     m = V.shape[1]
-    flat = V.reshape(V.size)
     for j in range(0, 3 * m, WIDTH):
         store(V, sums + j, spread(0.0))
     for r in range(0, d, 2):
         row = base + r * m
-        a0, a1 = spread(flat[g + r]), spread(flat[g + r + 1])
-        b0, b1 = spread(flat[g + m + r]), spread(flat[g + m + r + 1])
-        c0, c1 = spread(flat[g + 2 * m + r]), spread(flat[g + 2 * m + r + 1])
+        a0, a1 = spread_from(V, g + r), spread_from(V, g + r + 1)
+        b0, b1 = spread_from(V, g + m + r), spread_from(V, g + m + r + 1)
+        c0, c1 = spread_from(V, g + 2 * m + r), spread_from(V, g + 2 * m + r + 1)
         for j in range(0, m, WIDTH):
             y0, y1 = load(A, row + j), load(A, row + m + j)
             store(V, sums + j, fma(a1, y1, fma(a0, y0, load(V, sums + j))))
@@ -235,12 +253,11 @@ def pull_rows(A: Array, base: int, V: Array, g: int, sums: int, d: int) -> None:
 def fold_rows(A: Array, base: int, V: Array, left: int, right: int, rank: int, d: int) -> None:
     """Set ``A += left right'`` with the same roundings as the passes above."""
     m = V.shape[1]
-    flat = V.reshape(V.size)
     for r in range(d):
         for j in range(0, m, WIDTH):
             y = load(A, base + r * m + j)
             for k in range(rank):
-                y = fma(spread(flat[left + k * m + r]), load(V, right + k * m + j), y)
+                y = fma(spread_from(V, left + k * m + r), load(V, right + k * m + j), y)
             store(A, base + r * m + j, y)
 
 
