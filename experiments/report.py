@@ -1,7 +1,9 @@
 """One self-contained HTML page over everything in results/: tables, figures, verdicts, findings, failures.
 
-python experiments/report.py
-python experiments/report.py execution.results=elsewhere
+The page shows what runs left behind; overrides that are for the runs (protocol=lite, ...) are ignored.
+
+    python experiments/report.py
+    python experiments/report.py execution.results=elsewhere
 """
 
 import sys
@@ -11,9 +13,6 @@ from mloml.reporting.page.build import write_report
 
 if __name__ == "__main__":
     words = dict(word.partition("=")[::2] for word in sys.argv[1:])
-    unknown = set(words) - {"execution.results"}
-    if unknown:
-        sys.exit(f"error: {min(unknown)}: the report takes execution.results=FOLDER only")
     results = Path(words.get("execution.results", "results"))
     if not results.is_dir():
         sys.exit(

@@ -83,15 +83,17 @@ def test_update_loops_are_timed_on_the_same_triplets(tmp_path):
     assert "On iris MOML takes" in (tmp_path / "fig4.md").read_text(encoding="utf-8")
 
 
-def test_the_report_script_names_a_wrong_word(monkeypatch):
+def test_the_report_script_takes_the_results_folder(monkeypatch, tmp_path):
     import runpy
     import sys
 
-    script = Path(__file__).parents[2] / "experiments" / "report.py"
-    for word, message in (("protocol=lite", "protocol"), ("execution.results=/nowhere", "no such folder")):
-        monkeypatch.setattr(sys, "argv", ["report.py", word])
-        with pytest.raises(SystemExit, match=message):
-            runpy.run_path(str(script), run_name="__main__")
+    script = str(Path(__file__).parents[2] / "experiments" / "report.py")
+    monkeypatch.setattr(sys, "argv", ["report.py", "protocol=lite", f"execution.results={tmp_path}"])
+    runpy.run_path(script, run_name="__main__")
+    assert (tmp_path / "report" / "index.html").is_file()
+    monkeypatch.setattr(sys, "argv", ["report.py", "execution.results=/nowhere"])
+    with pytest.raises(SystemExit, match="no such folder"):
+        runpy.run_path(script, run_name="__main__")
 
 
 def test_a_refitted_model_has_the_error_of_its_cell():
