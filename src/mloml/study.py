@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from rich.console import Console
 
 from mloml.commands import this_command
-from mloml.errors import DatasetUnavailableError, MlomlError, StoreError
+from mloml.errors import MlomlError, StoreError
 from mloml.execution import open_backend
-from mloml.execution.job import Job, Outcome
+from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
 from mloml.execution.rounds import settle
 from mloml.failures import failures_frame
-from mloml.provenance import Source, write_manifest
+from mloml.inventory import Inventory, take_inventory
+from mloml.provenance import write_manifest
 from mloml.stale import stale_lines
 from mloml.store import Record, Store, cells_frame, write_atomically
 from mloml.summary import print_summary
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mloml.config import Study
-    from mloml.datasets.catalogue import DataSettings
     from mloml.evaluation.cell import Cell
 
-Config = TypeVar("Config")
 FAILURES = ("failed", "killed", "timeout")
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 @dataclass(frozen=True)
@@ -85,28 +85,32 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
     ------
     StoreError
         When results cannot be stored; finished cells are kept.
-    KeyboardInterrupt
-        After Ctrl-C, when the store is consistent and the files are written.
+    SystemExit
+        With code 130 after Ctrl-C, when the store is consistent and the files are written.
     """
     run = _Run(study, Path(folder or Path(study.execution.results, study.name)), refresh)
-    run.look_around()
+    try:
+        run.look_around()
+    except KeyboardInterrupt:
+        run.say(f"interrupted before anything was computed; to go on: {this_command()}")
+        raise SystemExit(INTERRUPTED) from None
     run.seal("running")
     try:
         run.execute()
+        result = run.write_cells()
+        if refresh is not None:
+            refresh(result)
+        run.seal("complete")
     except KeyboardInterrupt:
         run.write_cells()
         run.seal("interrupted")
         run.say(f"interrupted: {run.count()}; to go on: {this_command()}")
-        raise
+        raise SystemExit(INTERRUPTED) from None
     except MlomlError as error:
         with suppress(StoreError):
             run.write_cells()
             run.seal("interrupted")
         raise type(error)(f"{error}; {run.count()}; to go on: {this_command()}") from None
-    result = run.write_cells()
-    if refresh is not None:
-        refresh(result)
-    run.seal("complete")
     print_summary(result, run.console)
     return result
 
@@ -122,11 +126,7 @@ class _Run:
         self.console = Console(highlight=False)
         self.name = uuid4().hex
         self.started = time.time()
-        self.settings = _absolute(study.data, "dir", "cache")
-        self.sources: dict[str, Source] = {}
-        self.pinned: dict[str, DataSettings] = {}
-        self.missing: dict[str, str] = {}
-        self.cells: list[Cell] = []
+        self.inventory = Inventory(study)
         self.records: dict[str, Record] = {}
         self.failures: dict[str, Outcome] = {}
         self.computed = 0
@@ -136,13 +136,13 @@ class _Run:
         self.console.print(line, soft_wrap=True, markup=False)
 
     def count(self) -> str:
-        return f"{len(self.records)} of {len(self.cells)} cells are stored and safe"
+        return f"{len(self.records)} of {len(self.inventory.cells)} cells are stored and safe"
 
     def look_around(self) -> None:
         """Find the data, the cells, and what is stored of them."""
         self.store.require_writable()
-        for cell in self._enumerate():
-            self.cells.append(cell)
+        self.inventory = take_inventory(self.study, self.say)
+        for cell in self.inventory.cells:
             record = self.store.get(cell)
             if record is not None:
                 self.records[cell.key] = record
@@ -151,29 +151,9 @@ class _Run:
         for line in stale_lines(self.store, self._wanted()):
             self.say(line)
 
-    def _enumerate(self) -> Iterator[Cell]:
-        from mloml.datasets import load, pin
-        from mloml.evaluation.cell import Cell
-
-        for config in self.study.datasets:
-            try:
-                data = load(config, self.settings)
-            except DatasetUnavailableError as error:
-                self.missing[config.name] = str(error)
-                self.say(f"missing: {error}")
-                continue
-            self.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
-            self.pinned[config.name] = pin(data, self.settings)
-            for algorithm in self.study.algorithms:
-                for split in range(self.study.protocol.splits):
-                    yield Cell(
-                        config.name, data.checksum, algorithm, self.study.protocol, split,
-                        self.study.record, data.X.shape[1],
-                    )  # fmt: skip
-
     def _wanted(self) -> list[Cell]:
         only = self.study.execution.only
-        todo = (cell for cell in self.cells if cell.key not in self.records)
+        todo = (cell for cell in self.inventory.cells if cell.key not in self.records)
         return [cell for cell in todo if only is None or cell.split in only]
 
     def execute(self) -> None:
@@ -188,19 +168,25 @@ class _Run:
         with closing(backend), Board(self.console, list(wanted.values()), backend.n_jobs) as board:
             for record in self.records.values():
                 board.estimate.learn(record)
-            jobs = [self._job(cell) for cell in wanted.values()]
-            with closing(settle(backend, jobs, self.store, board.say)) as outcomes:
-                for outcome in outcomes:
-                    self._take(wanted[outcome.key], outcome, board)
-                    if self.failures and self.study.execution.fail_fast:
-                        board.say("stopped at the first failure (execution.fail_fast=true)")
-                        return
+            jobs = [self.inventory.job(cell, self.store.folder, self.name) for cell in wanted.values()]
+            try:
+                self._follow(settle(backend, jobs, self.store, board.say), wanted, board)
+            except KeyboardInterrupt:
+                board.say("stopping; finished cells are stored, waiting for the workers to end")
+                raise
+
+    def _follow(self, outcomes: Generator[Outcome], wanted: dict[str, Cell], board: Board) -> None:
+        with closing(outcomes):
+            for outcome in outcomes:
+                self._take(wanted[outcome.key], outcome, board)
+                if self.failures and self.study.execution.fail_fast:
+                    board.say("stopped at the first failure (execution.fail_fast=true)")
+                    return
 
     def _take(self, cell: Cell, outcome: Outcome, board: Board) -> None:
         if outcome.state == "halt":
-            raise (
-                StoreError(outcome.message) if outcome.error == "StoreError" else MlomlError(outcome.message)
-            )
+            kind = StoreError if outcome.error == "StoreError" else MlomlError
+            raise kind(outcome.message)
         if outcome.state in FAILURES:
             self.failures[cell.key] = outcome
             place = f"{cell.dataset}/{cell.algorithm.name}, split {cell.split}"
@@ -215,11 +201,6 @@ class _Run:
         board.settled(cell, outcome.state in FAILURES)
         if time.monotonic() >= self._next_refresh:
             self._look_in_between(board)
-
-    def _job(self, cell: Cell) -> Job:
-        config = next(config for config in self.study.datasets if config.name == cell.dataset)
-        folder, limit = str(self.store.folder.resolve()), self.study.execution.time_limit
-        return Job(cell, _absolute(config, "path"), self.pinned[cell.dataset], folder, self.name, limit)
 
     def _look_in_between(self, board: Board) -> None:
         """Bring the result files up to date, but never spend more than a tenth of the time on it."""
@@ -236,15 +217,16 @@ class _Run:
         self._next_refresh = now + max(self.study.execution.refresh, 10 * (now - start))
 
     def result(self) -> StudyResult:
+        cells = self.inventory.cells
         states = {key: outcome.state for key, outcome in self.failures.items()}
-        failed = [(cell, self.failures[cell.key]) for cell in self.cells if cell.key in self.failures]
+        failed = [(cell, self.failures[cell.key]) for cell in cells if cell.key in self.failures]
         return StudyResult(
             study=self.study,
             folder=self.folder,
-            frame=cells_frame(self.cells, self.records, states),
-            records=[self.records[cell.key] for cell in self.cells if cell.key in self.records],
+            frame=cells_frame(cells, self.records, states),
+            records=[self.records[cell.key] for cell in cells if cell.key in self.records],
             failures=failures_frame(self.study, failed),
-            missing=dict(self.missing),
+            missing=dict(self.inventory.missing),
             computed=self.computed,
             reused=len(self.records) - self.computed,
         )
@@ -260,13 +242,6 @@ class _Run:
         frame = self.result().frame
         if state == "complete" and not (frame["status"] == "ok").all():
             state = "incomplete"
-        write_manifest(
-            self.folder, self.study, frame, self.sources, state=state, wall_seconds=time.time() - self.started
-        )
-
-
-def _absolute(config: Config, *names: str) -> Config:
-    """Return a config with absolute paths: workers may start in another folder."""
-    given = {name: getattr(config, name) for name in names if getattr(config, name)}
-    paths = {name: str(Path(value).expanduser().resolve()) for name, value in given.items()}
-    return dataclasses.replace(config, **paths)  # type: ignore[type-var]
+        seconds = time.time() - self.started
+        sources = self.inventory.sources
+        write_manifest(self.folder, self.study, frame, sources, state=state, wall_seconds=seconds)

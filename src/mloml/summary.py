@@ -43,7 +43,7 @@ def _print_grid(title: str, result: StudyResult, column: str, form: str, console
     datasets = [str(name) for name in cells["dataset"].unique()]
     for start in range(0, len(datasets), MOST_COLUMNS):
         shown = datasets[start : start + MOST_COLUMNS]
-        table = Table(title=title, title_justify="left")
+        table = Table()
         table.add_column("")
         for name in shown:
             table.add_column(name, justify="right")
@@ -54,5 +54,6 @@ def _print_grid(title: str, result: StudyResult, column: str, form: str, console
                 part = "" if counts[group] == totals[group] else f" ({counts[group]}/{totals[group]})"
                 words.append(form.format(means[group]) + part if counts[group] else "–")
             table.add_row(algorithm.title, *words)
+        console.print(title, highlight=False)
         # Files and pipes have no width: a table cut off at 80 characters would help nobody.
         console.print(table, width=None if console.is_terminal else 200)

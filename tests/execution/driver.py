@@ -43,8 +43,6 @@ def main():
         result = run_study(small_study(Path(results), int(splits), **execution), refresh=draw_means)
     except MlomlError as error:
         sys.exit(f"error: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
     sys.exit(len(result.failures) > 0)
 
 
