@@ -238,6 +238,13 @@ def test_narrow_data_share_their_cells_between_pca_settings(iris):
     assert replace(paper, features=300).key != replace(clean, features=300).key
 
 
+def test_asking_for_what_a_learner_does_not_have_makes_no_new_cell(iris):
+    plain = make_cell(iris).key
+    assert make_cell(iris, record=("layers", "scans")).key == plain
+    assert make_cell(iris, OPML, record=("layers",)).key == make_cell(iris, OPML).key
+    assert make_cell(iris, OPML, record=("scans",)).key != make_cell(iris, OPML).key
+
+
 def test_learner_takes_scans_and_seed_from_protocol_and_split(iris, spy):
     learner = make_learner(
         make_cell(iris, replace(spy, params={"width": None, "step": None}, grid={"step": [1]}))

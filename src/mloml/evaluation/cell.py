@@ -85,7 +85,7 @@ class Cell:
             "protocol": {name: protocol[name] for name in ("scans", "folds", "neighbours", "seed")},
             "pca": None if narrow else pca,
             "split": self.split,
-            "record": sorted(self.record),
+            "record": sorted(set(self.record) & recordable(self.algorithm.learner)),
             "code": fingerprint(self.algorithm.learner),
         }
         canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -165,6 +165,13 @@ def learner_class(name: str) -> type[BaseEstimator]:
         known = sorted(learners.__all__)
         raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}{suggestion(name, known)}")
     return getattr(learners, name)
+
+
+def recordable(name: str) -> set[str]:
+    """Return what can be recorded of a learner besides its error; asking for more makes no new cell."""
+    kind = learner_class(name)
+    layers = {"layers"} if "n_layers" in kind().get_params() else set()
+    return layers | ({"scans"} if hasattr(kind, "iter_scans") else set())
 
 
 def counters(selection: Selection) -> dict[str, Any]:
