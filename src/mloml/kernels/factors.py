@@ -151,10 +151,8 @@ def subtract_triplet(M: Array, p: Array, q: Array, g: float, out: Array) -> None
 def compose(vectors: Array, values: Array, out: Array) -> None:
     """Set ``out = vectors diag(values) vectors'``, exactly symmetric."""
     d = values.shape[0]
+    product = np.dot(vectors * values, vectors.T)
     for i in range(d):
         for j in range(i + 1):
-            total = 0.0
-            for k in range(d):
-                total += vectors[i, k] * values[k] * vectors[j, k]
-            out[i, j] = total
-            out[j, i] = total
+            out[i, j] = product[i, j]
+            out[j, i] = product[i, j]

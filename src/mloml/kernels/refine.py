@@ -14,6 +14,10 @@ TOO_FAR = 0.25
 """Sum of squares of the residual beyond which Newton's step is not trusted and K is computed anew."""
 
 
+TILE = 8
+"""Rows of L that are compared with all rows of K before the next ones are."""
+
+
 @exact
 def refine(L: Array, K: Array, base: int, m: int, d: int, work: Array) -> None:
     """Set ``K += (I - K L') K``; ``work`` is (2, m, m)."""
@@ -28,18 +32,27 @@ def refine(L: Array, K: Array, base: int, m: int, d: int, work: Array) -> None:
 @exact
 def residual(L: Array, K: Array, base: int, m: int, d: int, work: Array) -> float:
     """Set the first matrix of ``work`` to ``T = I - K L'`` and return the sum of its squares."""
+    for tile in range(0, d, TILE):  # these rows of L stay in the nearest cache
+        for r in range(0, d, 2):
+            a = base + r * m
+            for s in range(tile, min(tile + TILE, d), 4):
+                b = base + s * m
+                t00 = t01 = t02 = t03 = t10 = t11 = t12 = t13 = spread(0.0)
+                for j in range(0, m, WIDTH):
+                    k0, k1 = load(K, a + j), load(K, a + m + j)
+                    row = load(L, b + j)
+                    t00, t10 = fma(k0, row, t00), fma(k1, row, t10)
+                    row = load(L, b + m + j)
+                    t01, t11 = fma(k0, row, t01), fma(k1, row, t11)
+                    row = load(L, b + 2 * m + j)
+                    t02, t12 = fma(k0, row, t02), fma(k1, row, t12)
+                    row = load(L, b + 3 * m + j)
+                    t03, t13 = fma(k0, row, t03), fma(k1, row, t13)
+                store_totals(work, r * m + s, t00, t01)
+                store_totals(work, r * m + s + 2, t02, t03)
+                store_totals(work, r * m + m + s, t10, t11)
+                store_totals(work, r * m + m + s + 2, t12, t13)
     size = 0.0
-    for r in range(0, d, 2):
-        a = base + r * m
-        for s in range(0, d, 2):
-            b = base + s * m
-            t00 = t01 = t10 = t11 = spread(0.0)
-            for j in range(0, m, WIDTH):
-                k0, k1, l0, l1 = load(K, a + j), load(K, a + m + j), load(L, b + j), load(L, b + m + j)
-                t00, t01 = fma(k0, l0, t00), fma(k0, l1, t01)
-                t10, t11 = fma(k1, l0, t10), fma(k1, l1, t11)
-            store_totals(work, r * m + s, t00, t01)
-            store_totals(work, r * m + m + s, t10, t11)
     for r in range(d):
         for s in range(d):
             work[0, r, s] = (1.0 if r == s else 0.0) - work[0, r, s]
@@ -49,24 +62,31 @@ def residual(L: Array, K: Array, base: int, m: int, d: int, work: Array) -> floa
 
 @exact
 def correction(K: Array, base: int, m: int, d: int, work: Array) -> None:
-    """Set the second matrix of ``work`` to ``T K``, two rows by eight columns at a time."""
-    for r in range(0, d, 2):
-        out = m * m + r * m
-        for j in range(0, m, 2 * WIDTH):
-            wide = j + WIDTH < m
-            a0 = a1 = b0 = b1 = spread(0.0)
+    """Set the second matrix of ``work`` to ``T K``, four rows by eight columns at a time."""
+    for j in range(0, m, 2 * WIDTH):  # these columns of K stay in the nearest cache
+        beside = WIDTH if j + WIDTH < m else 0  # at the end the last columns may come twice
+        for r in range(0, d, 4):
+            t, out = r * m, m * m + r * m + j
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = spread(0.0)
             for s in range(d):
-                t0, t1 = spread_from(work, r * m + s), spread_from(work, r * m + m + s)
-                k = load(K, base + s * m + j)
-                a0, a1 = fma(t0, k, a0), fma(t1, k, a1)
-                if wide:
-                    k = load(K, base + s * m + j + WIDTH)
-                    b0, b1 = fma(t0, k, b0), fma(t1, k, b1)
-            store(work, out + j, a0)
-            store(work, out + m + j, a1)
-            if wide:
-                store(work, out + j + WIDTH, b0)
-                store(work, out + m + j + WIDTH, b1)
+                row = base + s * m + j
+                ka, kb = load(K, row), load(K, row + beside)
+                factor = spread_from(work, t + s)
+                a0, b0 = fma(factor, ka, a0), fma(factor, kb, b0)
+                factor = spread_from(work, t + m + s)
+                a1, b1 = fma(factor, ka, a1), fma(factor, kb, b1)
+                factor = spread_from(work, t + 2 * m + s)
+                a2, b2 = fma(factor, ka, a2), fma(factor, kb, b2)
+                factor = spread_from(work, t + 3 * m + s)
+                a3, b3 = fma(factor, ka, a3), fma(factor, kb, b3)
+            store(work, out + beside, b0)
+            store(work, out + m + beside, b1)
+            store(work, out + 2 * m + beside, b2)
+            store(work, out + 3 * m + beside, b3)
+            store(work, out, a0)
+            store(work, out + m, a1)
+            store(work, out + 2 * m, a2)
+            store(work, out + 3 * m, a3)
 
 
 @exact
