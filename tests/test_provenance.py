@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mloml import provenance, surroundings
+from mloml import cost, provenance, surroundings
 from mloml.config import Algorithm, ProtocolConfig, Study
 from mloml.datasets import DataSettings, catalogue
 from mloml.errors import MlomlError
@@ -142,3 +142,21 @@ def test_costs_are_measured_from_the_stored_cells(artefact, capsys):
     output = capsys.readouterr().out
     assert "| euclidean | 1.50 | 1.50 |" in output
     assert "| 2 | 0:00:22 |" in output  # 30 splits of 1.5 s on two cores
+
+
+def test_costs_are_written_into_a_page_between_its_markers(artefact, tmp_path):
+    folder, *_ = artefact
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{cost.BEGIN}\nold figures\n{cost.END}\nafter\n")
+    arguments = ["--into", str(page), "--results", str(folder.parent)]
+    provenance.main(arguments)
+    once = page.read_text()
+    assert once.startswith("before\n")
+    assert once.endswith("after\n")
+    assert "| euclidean | 1.50 |" in once
+    assert "old figures" not in once
+    provenance.main(arguments)
+    assert page.read_text() == once
+    page.write_text("no markers")
+    with pytest.raises(MlomlError, match="has no place for costs"):
+        provenance.main(arguments)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
+from mloml.errors import MlomlError
 from mloml.execution.progress import clock
-from mloml.store import Record, Store
+from mloml.store import Record, Store, write_atomically
 
 CORES = (2, 16, 128)
 FULL_SPLITS = 30
+BEGIN, END = "<!-- costs: written by `mloml status --cost --into` -->", "<!-- end of costs -->"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,15 @@ def cost_report(store: Store) -> str:
     if not protocols:
         return f"{store.folder}: no cells yet, so nothing is measured"
     return "\n\n".join(_section(protocol, measure(records, protocol)) for protocol in protocols)
+
+
+def fill_in(page: Path, report: str) -> None:
+    """Replace what stands between the two markers of a page by a report."""
+    text = page.read_text(encoding="utf-8")
+    if BEGIN not in text or END not in text:
+        raise MlomlError(f"{page}: has no place for costs, the lines {BEGIN} and {END}")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    write_atomically(page, f"{before}{BEGIN}\n\n{report}\n\n{END}{after}")
 
 
 def _section(protocol: str, cost: Cost) -> str:

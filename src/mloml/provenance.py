@@ -118,16 +118,18 @@ def keys_hash(frame: pd.DataFrame) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Tell whether artefacts still match the store and the code; the exit code is 1 when one does not."""
-    from mloml.cost import cost_report
+    from mloml.cost import cost_report, fill_in
 
     parser = argparse.ArgumentParser(prog="mloml status", description=main.__doc__)
     parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all there are")
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder (results)")
     parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
     arguments = parser.parse_args(argv)
     store = Store(arguments.results / "store")
-    if arguments.cost:
-        print(cost_report(store))
+    if arguments.cost or arguments.into:
+        report = cost_report(store)
+        fill_in(arguments.into, report) if arguments.into else print(report)
         return 0
     folders = arguments.folder or sorted(path.parent for path in arguments.results.rglob(MANIFEST))
     if not folders:

@@ -31,8 +31,7 @@ def test_a_second_run_computes_nothing_and_says_so(lab, capsys):
 
 
 def test_one_worker_gives_the_files_of_two(lab, assert_undisturbed):
-    code, output = lab.finish("n_jobs=1")
-    assert code == 0, output
+    lab.run(n_jobs=1)
     assert_undisturbed()
     assert len(set(lab.workers("end").values())) == 1
 
