@@ -61,7 +61,8 @@ class MOML(OnlineLearner, MetricLearner):
 
     References
     ----------
-    W. Li, Y. Shi, W. Yang et al. A multilayer framework for online metric learning. arXiv 1805.05510 (v3).
+    W. Li, Y. Liu, J. Huo, Y. Shi, Y. Gao, L. Wang, J. Luo. A multilayer framework for online metric
+    learning. IEEE Transactions on Neural Networks and Learning Systems, 2022 (arXiv 1805.05510).
 
     Examples
     --------
