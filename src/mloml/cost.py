@@ -19,7 +19,10 @@ BEGIN, END = "<!-- costs: written by `mloml status --cost --into` -->", "<!-- en
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds per cell for each (algorithm, dataset), and what a study over all of them amounts to."""
+    """Median seconds per cell for each (algorithm, dataset), and what a study over all of them amounts to.
+
+    The median, because the first cell of a worker may have to compile.
+    """
 
     seconds: pd.DataFrame
     longest: float
@@ -47,7 +50,7 @@ def measure(records: Iterable[Record], protocol: str) -> Cost:
         if record["protocol"] == protocol
     ]
     cells = pd.DataFrame(rows, columns=["algorithm", "dataset", "seconds"])
-    table = cells.pivot_table(index="algorithm", columns="dataset", values="seconds", aggfunc="mean")
+    table = cells.pivot_table(index="algorithm", columns="dataset", values="seconds", aggfunc="median")
     return Cost(table, float(cells["seconds"].max()) if rows else 0.0)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from mloml.store import Record, Store
+from mloml.store import Store
 
 if TYPE_CHECKING:
     from mloml.evaluation.cell import Cell
@@ -47,9 +47,12 @@ def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
     reasons: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}
     for cell in cells:
-        nearest = max(store.siblings(cell), key=lambda record: _likeness(record, cell), default=None)
-        if nearest is not None:
-            reason = "; ".join(differences(nearest.get("determinants", {}), determinants(cell)))
+        now = determinants(cell)
+        changes = [differences(old.get("determinants", {}), now) for old in store.siblings(cell)]
+        if changes:
+            # The one with the fewest differences explains the most.
+            fewest: list[str] = min(changes, key=len)
+            reason = "; ".join(fewest)
             reasons[reason] += 1
             names = examples.setdefault(reason, [])
             name = f"{cell.dataset}/{cell.algorithm.name}"
@@ -73,11 +76,6 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     changed = (name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name))
     found += [f"{name} was {old.get(name)}, is {new.get(name)}" for name in changed]
     return found or ["something else that determines them changed"]
-
-
-def _likeness(record: Record, cell: Cell) -> int:
-    """Order siblings so that the one with the fewest differences explains the most."""
-    return -len(differences(record.get("determinants", {}), determinants(cell)))
 
 
 def _flat(tree: dict[str, Any], skip: Iterable[str] = (), prefix: str = "") -> dict[str, Any]:

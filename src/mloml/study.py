@@ -13,7 +13,7 @@ from uuid import uuid4
 from rich.console import Console
 
 from mloml.commands import this_command
-from mloml.errors import MlomlError, StoreError
+from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.execution import open_backend
 from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
@@ -140,6 +140,7 @@ class _Run:
 
     def look_around(self) -> None:
         """Find the data, the cells, and what is stored of them."""
+        self._require_splits()
         self.store.require_writable()
         self.inventory = take_inventory(self.study, self.say)
         for cell in self.inventory.cells:
@@ -150,6 +151,13 @@ class _Run:
             self.say(f"damaged: {path} is computed again ({reason})")
         for line in stale_lines(self.store, self._wanted()):
             self.say(line)
+
+    def _require_splits(self) -> None:
+        only, splits = self.study.execution.only or [], self.study.protocol.splits
+        if any(split >= splits for split in only):
+            raise ConfigError(
+                f"execution.only={only}: must be splits from 0 to {splits - 1} (protocol.splits)"
+            )
 
     def _wanted(self) -> list[Cell]:
         only = self.study.execution.only

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mloml.commands import rerun_command
-from mloml.errors import StoreError
+from mloml.errors import ConfigError, StoreError
 from mloml.study import run_study
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
@@ -117,6 +117,11 @@ def test_only_the_splits_asked_for_are_computed_and_the_others_still_shown(lab):
     result = run_study(lab.study(only=[1], algorithms=["euclidean"]))
     assert lab.runs() == dict.fromkeys(set(CELLS) - {"iris/kissme/1"}, 1)
     assert list(result.frame["status"]) == ["ok"] * 3
+
+
+def test_splits_that_do_not_exist_are_refused(lab):
+    with pytest.raises(ConfigError, match=r"execution.only=\[7\]: must be splits from 0 to 2"):
+        run_study(lab.study(only=[7]))
 
 
 def test_a_damaged_cell_is_reported_and_computed_again(lab, capsys):

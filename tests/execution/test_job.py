@@ -1,0 +1,62 @@
+"""What a worker does with one job, in this process."""
+
+import dataclasses
+
+import pytest
+
+from mloml.config import Algorithm, ProtocolConfig
+from mloml.datasets import DataSettings, catalogue, load
+from mloml.evaluation.cell import Cell
+from mloml.execution.claims import STARTED, claim
+from mloml.execution.job import Job, compute
+from mloml.store import Store
+
+
+@pytest.fixture
+def job(tmp_path):
+    iris, settings = catalogue()["iris"], DataSettings(source="bundled")
+    algorithm = Algorithm("euclidean", "Euclidean", "Euclidean")
+    cell = Cell("iris", load(iris, settings).checksum, algorithm, ProtocolConfig(), 0)
+    assert cell.key  # as in a run, where the key is known before the job is sent
+    return Job(cell, iris, settings, str(tmp_path / "store"), "run")
+
+
+def test_a_computed_cell_is_stored_with_what_it_follows_from(job):
+    assert compute(job).state == "ok"
+    record = Store(job.store).get(job.cell)
+    assert 0 < record["error"] < 0.2
+    assert record["determinants"]["protocol"]["neighbours"] == 5
+    assert not list(Store(job.store).folder.glob(".claims/*"))
+
+
+def test_a_stored_cell_is_found_and_not_computed(job):
+    compute(job)
+    written = Store(job.store).path(job.cell).stat().st_mtime_ns
+    assert compute(job).state == "found"
+    assert Store(job.store).path(job.cell).stat().st_mtime_ns == written
+
+
+def test_a_cell_that_somebody_else_computes_is_left_to_them(job):
+    with claim(Store(job.store).claim_path(job.cell), "another run"):
+        assert compute(job).state == "busy"
+
+
+def test_a_cell_that_cost_two_workers_is_not_tried_again(job):
+    for _ in range(2):
+        with claim(Store(job.store).claim_path(job.cell), job.run) as held:
+            held.note(STARTED)
+    assert compute(job).state == "killed"
+
+
+def test_other_code_than_the_run_began_with_halts_the_run(job):
+    job.cell.__dict__["key"] = "0" * 64  # what the main process would have sent from another checkout
+    outcome = compute(job)
+    assert (outcome.state, outcome.error) == ("halt", "CodeChangedError")
+    assert not list(Store(job.store).records())
+
+
+def test_other_data_than_the_run_began_with_are_refused(job):
+    elsewhere = dataclasses.replace(job, cell=dataclasses.replace(job.cell, checksum="0" * 64))
+    outcome = compute(elsewhere)
+    assert (outcome.state, outcome.error) == ("failed", "DataFormatError")
+    assert "are not those the run began with" in outcome.message
