@@ -136,7 +136,7 @@ def test_no_metric_nearby_or_random_is_better() -> None:
 
 def test_features_of_unequal_scale_reach_the_same_optimum() -> None:
     # ε depends on L and the rows only through L X': rescaled features have the same optimal value.
-    X, y = load_wine(return_X_y=True)
+    X, y = load_iris(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     data = ByClass.of(X, y)
     targets = data.target_neighbours(3)

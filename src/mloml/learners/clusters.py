@@ -14,9 +14,9 @@ LLOYD_STEPS = 100
 
 def means_of(X: Array, labels: Codes) -> Array:
     """Return the mean row of each label ``0 … labels.max()``; every label occurs."""
-    sums = np.zeros((int(labels.max()) + 1, X.shape[1]))
-    np.add.at(sums, labels, X)
-    return sums / np.bincount(labels)[:, None]
+    sizes = np.bincount(labels)
+    sums = np.add.reduceat(X[np.argsort(labels, kind="stable")], np.cumsum(sizes) - sizes)
+    return sums / sizes[:, None]
 
 
 def first_centres(Z: Array, groups: Codes, n_clusters: int, seed: np.random.RandomState) -> list[Array]:

@@ -140,7 +140,8 @@ class MLCC(MetricLearner):
             rounds.append(descent)
             Z, previous = rows @ L.T, labels
             of_group = groups[np.unique(labels, return_index=True)[1]]
-            centres = [means_of(Z, labels)[of_group == g] for g in range(int(groups.max()) + 1)]
+            means = means_of(Z, labels)
+            centres = [means[of_group == g] for g in range(int(groups.max()) + 1)]
             labels = cluster(Z, groups, centres)
             if np.array_equal(labels, previous):
                 break
@@ -151,9 +152,10 @@ class MLCC(MetricLearner):
         self.n_iter_ = sum(r.n_iter for r in rounds)
 
     def _constrained(self, labels: Codes, codes: Codes) -> bool:
-        """Whether there is any impostor."""
-        mixed = np.unique(np.column_stack([labels, codes]), axis=0).shape[0] > np.unique(labels).size
-        return self.reading == "per_class" or mixed
+        """Whether there is any impostor: always between classes, in mixed clusters only inside them."""
+        if self.reading == "per_class":
+            return True
+        return np.unique(np.column_stack([labels, codes]), axis=0).shape[0] > np.unique(labels).size
 
     def _minimise(self, rows: Array, codes: Codes, labels: Codes, L: Array) -> tuple[Array, Descent]:
         """Minimise over L with the clusters held fixed."""
