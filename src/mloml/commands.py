@@ -1,4 +1,4 @@
-"""Commands to print: the one that was typed, and the one that runs a single cell again."""
+"""Commands to print: the one that was typed, the one behind an artefact, and one for a single cell."""
 
 from __future__ import annotations
 
@@ -11,24 +11,42 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mloml.paths import conf_dir
+from mloml.paths import conf_dir, repository
 
 if TYPE_CHECKING:
     from mloml.config import Study
     from mloml.evaluation.cell import Cell
 
 
-def this_command(argv: Sequence[str] | None = None) -> str:
+MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
+"""Overrides that say where and how to run; they change no result."""
+
+
+def typed_command(argv: Sequence[str] | None = None) -> str:
     """Return the command line of this process as one would type it again.
 
-    >>> this_command(["/somewhere/bin/mloml", "dataset=iris", "execution.only=[1, 2]"])
+    >>> typed_command(["/somewhere/bin/mloml", "dataset=iris", "execution.only=[1, 2]"])
     "mloml dataset=iris 'execution.only=[1, 2]'"
-    >>> this_command(["experiments/table2.py", "protocol=clean"])
-    'python experiments/table2.py protocol=clean'
     """
     script, *arguments = sys.argv if argv is None else argv
     start = ["python", script] if script.endswith(".py") else [Path(script).name]
     return shlex.join([*start, *arguments])
+
+
+def this_command(argv: Sequence[str] | None = None) -> str:
+    """Return the command behind an artefact: what was asked for, not where it ran.
+
+    The same for every machine, backend and results folder, so that it can stand in files that are compared.
+
+    >>> this_command(["experiments/table2.py", "protocol=clean", "execution=dask", "execution.n_jobs=4"])
+    'python experiments/table2.py protocol=clean'
+    """
+    script, *arguments = sys.argv if argv is None else argv
+    path, root = Path(script), repository()
+    if path.is_absolute():
+        inside = root is not None and path.is_relative_to(root)
+        script = str(path.relative_to(root)) if root is not None and inside else path.name
+    return typed_command([script, *(word for word in arguments if not MACHINE.match(word))])
 
 
 def rerun_command(study: Study, cell: Cell) -> str:

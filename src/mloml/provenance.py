@@ -68,7 +68,7 @@ def write_manifest(
         "study": study.name,
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": _public_command(),
+        "command": this_command(),
         "config": _public(dataclasses.asdict(study)),
         "seeds": {"protocol": study.protocol.seed, "rest": "derived from (seed, dataset, split, purpose)"},
         "versions": versions(),
@@ -178,8 +178,9 @@ def _check_code(recorded: Mapping[str, str]) -> list[str]:
 
 
 def _artefact_files(folder: Path) -> list[Path]:
-    visible = (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return sorted(path for path in visible if path.name != MANIFEST) if folder.is_dir() else []
+    found = folder.iterdir() if folder.is_dir() else ()
+    visible = (path for path in found if path.is_file() and not path.name.startswith("."))
+    return sorted(path for path in visible if path.name != MANIFEST)
 
 
 def _file_hash(path: Path) -> str:
@@ -190,10 +191,3 @@ def _public(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {name: _public(value) for name, value in tree.items() if name not in PRIVATE}
     return [_public(item) for item in tree] if isinstance(tree, list | tuple) else tree
-
-
-def _public_command() -> str:
-    return " ".join(
-        f"{word.split('=')[0]}=…" if word.split("=")[0].split(".")[-1] in PRIVATE else word
-        for word in this_command().split(" ")
-    )

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from rich.console import Console
 
-from mloml.commands import this_command
+from mloml.commands import typed_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.execution import open_backend
 from mloml.execution.job import Outcome
@@ -92,7 +92,7 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
     try:
         run.look_around()
     except KeyboardInterrupt:
-        run.say(f"interrupted before anything was computed; to go on: {this_command()}")
+        run.say(f"interrupted before anything was computed; to go on: {typed_command()}")
         raise SystemExit(INTERRUPTED) from None
     run.seal("running")
     try:
@@ -104,13 +104,13 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
     except KeyboardInterrupt:
         run.write_cells()
         run.seal("interrupted")
-        run.say(f"interrupted: {run.count()}; to go on: {this_command()}")
+        run.say(f"interrupted: {run.count()}; to go on: {typed_command()}")
         raise SystemExit(INTERRUPTED) from None
     except MlomlError as error:
         with suppress(StoreError):
             run.write_cells()
             run.seal("interrupted")
-        raise type(error)(f"{error}; {run.count()}; to go on: {this_command()}") from None
+        raise type(error)(f"{error}; {run.count()}; to go on: {typed_command()}") from None
     print_summary(result, run.console)
     return result
 

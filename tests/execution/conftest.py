@@ -45,12 +45,12 @@ class Lab:
         return run_study(self.study(**settings), refresh=driver().draw_means)
 
     def start(self, *arguments, splits=3, results=None):
-        process = subprocess.Popen(
-            [sys.executable, str(HERE / "driver.py"), str(results or self.results), str(splits), *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        script = [sys.executable, str(HERE / "driver.py"), str(results or self.results), str(splits)]
+        return self.start_process([*script, *arguments])
+
+    def start_process(self, command):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        process = subprocess.Popen(command, **pipes, text=True)
         self._processes.append(process)
         return process
 
@@ -88,7 +88,7 @@ class Lab:
         return log.read_text().splitlines() if log.exists() else []
 
 
-def read_comparable(path: Path) -> bytes:
+def comparable(path: Path) -> bytes:
     """Return a result file's bytes; of cells.csv all but the seconds, which no two runs share."""
     if path.name != "cells.csv":
         return path.read_bytes()
@@ -101,6 +101,11 @@ def driver():
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def read_comparable():
+    return comparable
 
 
 @pytest.fixture(scope="session")
@@ -127,7 +132,7 @@ def undisturbed(tmp_path_factory, faults):
     lab = Lab(tmp_path_factory.mktemp("undisturbed"), faults)
     lab.run()
     names = ("cells.csv", "failures.csv", "means.csv")
-    return {name: read_comparable(lab.results / "small" / name) for name in names}
+    return {name: comparable(lab.results / "small" / name) for name in names}
 
 
 @pytest.fixture
@@ -136,6 +141,6 @@ def assert_undisturbed(undisturbed, lab):
 
     def check(results=None):
         for name, expected in undisturbed.items():
-            assert read_comparable((results or lab.results) / "small" / name) == expected, name
+            assert comparable((results or lab.results) / "small" / name) == expected, name
 
     return check

@@ -1,4 +1,4 @@
-"""The same cells, byte for byte, from every place they can be computed at."""
+"""Dask clusters and batch jobs, with workers that are killed."""
 
 import os
 import re
@@ -64,15 +64,6 @@ def test_dask_tells_failures_deaths_and_time_limits_apart(lab):
     assert list(result.frame["status"]) == ["failed", "killed", "ok", "ok", "timeout", "ok"]
     assert lab.runs("start")["iris/euclidean/1"] == 2
     assert lab.runs("start")["iris/kissme/1"] == 1
-
-
-@pytest.mark.slow
-def test_batch_jobs_give_the_files_of_loky(lab, assert_undisturbed):
-    code, output = lab.finish('backend="slurm"', 'cluster="local"')
-    assert code == 0, output
-    assert lab.runs() == dict.fromkeys(CELLS, 1)
-    assert len(set(lab.workers().values())) == 2  # one job per (dataset, algorithm)
-    assert_undisturbed()
 
 
 @pytest.mark.slow
