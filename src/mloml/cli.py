@@ -71,7 +71,7 @@ def sweep_name(overrides: Sequence[str]) -> str:
     """Name a sweep after its overrides, so that the same sweep meets its folder again.
 
     >>> sweep_name(["dataset=iris,wine", "algorithm=moml"])
-    'dataset-iris_wine-algorithm-moml-6d3ecac2'
+    'dataset-iris_wine-algorithm-moml-...'
     """
     words = "-".join(overrides)
     slug = re.sub(r"[^A-Za-z0-9.-]+", "_", words.replace("=", "-"))[:60].strip("_-.")
