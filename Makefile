@@ -6,7 +6,7 @@ ARGS   ?=
 VENV   := .venv
 BIN    := $(VENV)/bin
 # uv is much faster where it exists; pip is enough.
-INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --python $(BIN)/python -c constraints.txt $(1); \
+INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --compile-bytecode --python $(BIN)/python -c constraints.txt $(1); \
           else $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt $(1); fi
 
 FIGURES := fig4 fig5 fig6 fig7 fig8

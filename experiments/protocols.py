@@ -3,6 +3,7 @@
 Both runs share the store with Table II, so what is there is not computed again.
 
     python experiments/protocols.py
+    python experiments/protocols.py protocol=lite
     python experiments/protocols.py datasets='[iris,spect_paper,spect]' algorithms='[moml,mloml_r]'
 """
 
@@ -19,9 +20,9 @@ from mloml.reporting.tables import summarise
 from mloml.study import run_study
 
 if __name__ == "__main__":
-    overrides = sys.argv[1:]
-    if any(word.startswith("protocol=") for word in overrides):
-        sys.exit("error: protocol=...: this experiment runs both; change a value, such as protocol.splits=5")
+    asked = study_from_argv("table2").protocol  # protocol=lite asks for two small runs
+    size = [f"protocol.{key}={getattr(asked, key)}" for key in ("splits", "scans", "folds")]
+    overrides = [word for word in sys.argv[1:] if not word.startswith("protocol=")] + size
     sides = {}
     failures = 0
     for protocol in ("paper", "clean"):

@@ -7,14 +7,13 @@ python experiments/table1.py data.source=uci
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from mloml.commands import this_command
-from mloml.compose import compose_config, typed
-from mloml.config import Study
-from mloml.datasets import DataSettings, catalogue
+from mloml.compose import study_from_argv
 from mloml.datasets.overview import overview
 from mloml.errors import MlomlError
 from mloml.paper import published
@@ -23,16 +22,15 @@ from mloml.reporting.table1 import difference_sentence, missing_lines, write_tab
 
 if __name__ == "__main__":
     start = time.monotonic()
+    study = replace(study_from_argv("table1"), algorithms=[])
+    folder = Path(study.execution.results, study.name)
     try:
-        config = compose_config("config", sys.argv[1:])
-        settings = typed(DataSettings, config.data, "data")
-        frame, loaded = overview(catalogue(), settings, published.table1())
-        folder = Path(config.execution.results) / "table1"
+        configs = {config.name: config for config in study.datasets}
+        frame, loaded = overview(configs, study.data, published.table1())
         folder.mkdir(parents=True, exist_ok=True)
         write_table1(frame, folder, this_command())
     except MlomlError as error:
         sys.exit(f"error: {error}")
-    study = Study("table1", list(catalogue().values()), algorithms=[], data=settings)
     sources = {name: Source(d.checksum, d.source, d.regenerated) for name, d in loaded.items()}
     no_cells = pd.DataFrame({"seconds": [], "status": [], "key": []})
     write_manifest(folder, study, no_cells, sources, wall_seconds=time.monotonic() - start)

@@ -53,9 +53,13 @@ def test_protocols_run_both_and_share_the_cells_of_narrow_data(run, capsys) -> N
     assert (results / "protocols" / "protocols.md").is_file()
 
 
-def test_protocols_refuse_a_protocol_in_one_line(run) -> None:
-    code, _ = run("protocols", "protocol=lite")
-    assert str(code).startswith("error: protocol=...: this experiment runs both")
+@pytest.mark.slow
+def test_protocols_take_their_size_from_the_protocol_asked_for(run) -> None:
+    code, results = run("protocols", "protocol=lite", "datasets=[iris]", "algorithms=[euclidean]")
+    assert code == 0
+    for side in ("paper", "clean"):
+        cells = pd.read_csv(results / "protocols" / side / "cells.csv")
+        assert cells["split"].tolist() == [0, 1, 2]
 
 
 def test_a_misspelt_algorithm_is_one_line(run) -> None:
