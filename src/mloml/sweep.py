@@ -67,15 +67,16 @@ def _job_summary(cells_file: Path) -> dict[str, Any]:
 
 
 def _show(table: pd.DataFrame, folder: Path) -> None:
+    """Print what varies and what came of it; the files have every column."""
     from rich.console import Console
     from rich.table import Table
 
+    varying = [name for name in table.columns if name in ("error", "std") or table[name].nunique() > 1]
     shown = Table(title="Sweep")
-    for name in table.columns:
-        shown.add_column(
-            str(name), justify="right" if name in ("error", "std", "splits", "seconds") else "left"
-        )
-    for row in table.itertuples(index=False):
+    for name in varying:
+        numeric = pd.api.types.is_numeric_dtype(table[name])
+        shown.add_column(name.split(".")[-1], justify="right" if numeric else "left", no_wrap=numeric)
+    for row in table[varying].itertuples(index=False):
         shown.add_row(*("–" if pd.isna(value) else str(value) for value in row))
     console = Console()
     console.print(shown)
