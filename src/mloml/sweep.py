@@ -71,7 +71,7 @@ def _show(table: pd.DataFrame, folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    varying = [name for name in table.columns if name in ("error", "std") or table[name].nunique() > 1]
+    varying = [name for name in table.columns if name in ("error", "std") or len(set(table[name])) > 1]
     shown = Table(title="Sweep")
     for name in varying:
         numeric = pd.api.types.is_numeric_dtype(table[name])
