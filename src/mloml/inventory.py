@@ -59,8 +59,10 @@ def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
         try:
             data = load(config, settings)
         except DatasetUnavailableError as error:
+            # A set and the paper's variant of it are missing for one reason, which is said once.
+            if str(error) not in inventory.missing.values():
+                say(f"missing: {error}")
             inventory.missing[config.name] = str(error)
-            say(f"missing: {error}")
             continue
         inventory.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
         inventory._pinned[config.name] = pin(data, settings)

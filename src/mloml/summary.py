@@ -10,7 +10,9 @@ from rich.table import Table
 if TYPE_CHECKING:
     from mloml.study import StudyResult
 
-MOST_COLUMNS = 12
+NAME_WIDTH, COLUMN_WIDTH = 16, 14
+FILE_WIDTH = 200
+"""Files and pipes have no width: a table cut off at 80 characters would help nobody."""
 
 
 def print_summary(result: StudyResult, console: Console) -> None:
@@ -41,10 +43,13 @@ def _print_grid(title: str, result: StudyResult, column: str, form: str, console
     groups = cells.groupby(["algorithm", "dataset"], sort=False)[column]
     means, counts, totals = groups.mean(), groups.count(), groups.size()
     datasets = [str(name) for name in cells["dataset"].unique()]
-    for start in range(0, len(datasets), MOST_COLUMNS):
-        shown = datasets[start : start + MOST_COLUMNS]
+    if not console.is_terminal:
+        console = Console(file=console.file, width=FILE_WIDTH)
+    at_once = max(1, (console.width - NAME_WIDTH) // COLUMN_WIDTH)
+    for start in range(0, len(datasets), at_once):
+        shown = datasets[start : start + at_once]
         table = Table()
-        table.add_column("")
+        table.add_column("", no_wrap=True)
         for name in shown:
             table.add_column(name, justify="right")
         for algorithm in result.study.algorithms:
@@ -55,5 +60,4 @@ def _print_grid(title: str, result: StudyResult, column: str, form: str, console
                 words.append(form.format(means[group]) + part if counts[group] else "–")
             table.add_row(algorithm.title, *words)
         console.print(title, highlight=False)
-        # Files and pipes have no width: a table cut off at 80 characters would help nobody.
-        console.print(table, width=None if console.is_terminal else 200)
+        console.print(table, highlight=False)
