@@ -20,27 +20,27 @@ CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") fo
 
 
 @pytest.fixture
-def cluster(lab):
+def cluster(lab, tmp_path):
     """A dask scheduler and two workers as processes of their own, as on a real cluster."""
     processes = []
 
     def start(*command):
-        process = subprocess.Popen(
-            [sys.executable, "-m", *command], stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True
-        )
-        processes.append(process)
-        return process
+        # A file, not a pipe, which a worker that outlives its nanny would hold open; for it the session.
+        log = tmp_path / f"dask-{len(processes)}.log"
+        with log.open("w") as output:
+            python = [sys.executable, "-m", *command]
+            processes.append(subprocess.Popen(python, stdout=output, stderr=output, start_new_session=True))
+        return log
 
-    scheduler = start("distributed.cli.dask_scheduler", "--port=0", "--no-dashboard", "--host=127.0.0.1")
-    line = next(line for line in scheduler.stdout if "Scheduler at" in line)
-    address = re.search(r"tcp://\S+", line)[0]
+    log = start("distributed.cli.dask_scheduler", "--port=0", "--no-dashboard", "--host=127.0.0.1")
+    lab.wait_until(lambda: re.search(r"Scheduler at:.*\n", log.read_text()))
+    address = re.search(r"Scheduler at:\s+(tcp://\S+)", log.read_text())[1]
     for _ in range(2):
         start("distributed.cli.dask_worker", address, "--nthreads=1", "--no-dashboard")
     yield address
     for process in reversed(processes):
-        process.terminate()
-    for process in processes:
-        process.communicate()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @pytest.mark.slow
