@@ -61,3 +61,36 @@ def test_not_a_number_is_seen():
 
     assert not finite(np.nan)
     assert not finite(np.inf)
+
+
+DIGESTS = """
+import hashlib, sys
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import normalize, scale
+import mloml
+X, y = load_wine(return_X_y=True)
+X, y = normalize(scale(np.repeat(X, 3, axis=0))), np.repeat(y, 3)
+X += np.random.default_rng(0).normal(size=X.shape) * 0.05
+for name in sys.argv[1:]:
+    model = getattr(mloml, name)()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    model.fit(X, y)
+    print(name, hashlib.sha256(np.ascontiguousarray(model.components_).tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_code_compiled_now_and_code_kept_give_the_same_numbers_in_any_order(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    names = ("LEGO", "OPML", "SLMOML", "LMNN", "LMDML")
+
+    def digests(*order):
+        command = [sys.executable, "-c", DIGESTS, *order]
+        return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+
+    compiled_now = digests(*names)
+    assert len(compiled_now) == len(names)
+    assert digests(*names) == compiled_now
+    assert digests(*reversed(names)) == compiled_now

@@ -5,7 +5,9 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import normalize
 
-from mloml.kernels.lmdml import epoch, invert, mean_hinge, nearest_impostor, safe_step, self_products
+from mloml.kernels.lmdml import epoch, invert, mean_hinge, nearest, quadratic, safe_step, self_products
+from mloml.kernels.padding import padded_copy
+from mloml.kernels.rows import BLOCK, in_blocks, row_pass, row_pass_after_step
 from mloml.learners.batch import ByClass
 from mloml.learners.lmdml import LMDML
 
@@ -13,18 +15,23 @@ from mloml.learners.lmdml import LMDML
 def start(bound: float, dataset: Any = load_iris) -> dict[str, Any]:
     X, y = dataset(return_X_y=True)
     data = ByClass.of(normalize(X), y)
-    n, d = data.X.shape
+    d, blocks = data.X.shape[1], in_blocks(data.X)
     state = {
-        "M": np.eye(d) * bound / d, "K": np.eye(d) * d / bound, "h": np.empty(n), "X": data.X,
-        "XT": np.ascontiguousarray(data.X.T), "starts": data.starts, "codes": data.codes,
-        "targets": data.target_neighbours(3),
+        "M": padded_copy(np.eye(d) * bound / d), "K": padded_copy(np.eye(d) * d / bound),
+        "h": np.zeros(len(blocks) * BLOCK), "X": padded_copy(data.X), "blocks": blocks,
+        "starts": data.starts, "codes": data.codes, "targets": data.target_neighbours(3),
     }  # fmt: skip
     self_products(state["M"], state["X"], state["h"])
     return state
 
 
+def plain(state: dict[str, Any], *names: str) -> list[Any]:
+    """Return matrices without their padding."""
+    return [state[name][:, : len(state["M"])] for name in names]
+
+
 def hinge(state: dict[str, Any], i: int) -> tuple[float, Any, Any]:
-    M, X, codes = state["M"], state["X"], state["codes"]
+    (M, X), codes = plain(state, "M", "X"), state["codes"]
 
     def D(j: int) -> float:
         return float((X[i] - X[j]) @ M @ (X[i] - X[j]))
@@ -53,11 +60,12 @@ def test_every_step_keeps_the_cone_the_trace_bound_and_the_inverse(bound: float)
         step, updates = epoch(
             **state, order=np.array([i]), step=step, max_steps=10**6, updates=updates, bound=bound
         )
-        assert np.linalg.eigvalsh(state["M"])[0] > 0
-        assert np.trace(state["M"]) <= bound * (1 + 1e-12)
-        np.testing.assert_allclose(state["M"] @ state["K"], np.eye(4), atol=1e-4)
-        explicit = np.einsum("ij,jk,ik->i", state["X"], state["M"], state["X"])
-        np.testing.assert_allclose(state["h"], explicit, rtol=1e-9, atol=1e-12 * bound)
+        M, K, X = plain(state, "M", "K", "X")
+        assert np.linalg.eigvalsh(M)[0] > 0
+        assert np.trace(M) <= bound * (1 + 1e-12)
+        np.testing.assert_allclose(M @ K, np.eye(4), atol=1e-4)
+        explicit = np.einsum("ij,jk,ik->i", X, M, X)
+        np.testing.assert_allclose(state["h"][:150], explicit, rtol=1e-9, atol=1e-12 * bound)
     assert step == 400
     assert updates > 100
 
@@ -71,10 +79,11 @@ def test_a_step_is_the_formula_with_the_rate_or_nine_tenths_of_the_safe_length(r
         u, v = rng.normal(size=(2, 3))
         expected = min(rate, 0.9 * largest_safe_step(M, u, v))
         before = M.copy()
-        alpha, scaling = safe_step(M, np.linalg.inv(M), u, v, rate, np.inf, np.empty((3, 3)))
+        M, K, V = padded_copy(M), padded_copy(np.linalg.inv(M)), padded_copy(np.array([u, v]))
+        alpha, scaling = safe_step(M, K, V, rate, np.inf, np.zeros((3, 4)))
         assert alpha == pytest.approx(expected, rel=1e-6)
         assert scaling == 1
-        np.testing.assert_allclose(M, before + alpha * (np.outer(v, v) - np.outer(u, u)), rtol=1e-12)
+        np.testing.assert_allclose(M[:, :3], before + alpha * (np.outer(v, v) - np.outer(u, u)), rtol=1e-12)
 
 
 def test_a_visit_follows_the_pseudo_code() -> None:
@@ -82,23 +91,23 @@ def test_a_visit_follows_the_pseudo_code() -> None:
     step = updates = 0
     for i in np.random.default_rng(2).integers(0, 178, size=60):
         value, u, v = hinge(state, i)
-        M = state["M"].copy()
+        M = plain(state, "M")[0].copy()
         step, after = epoch(
             **state, order=np.array([i]), step=step, max_steps=10**6, updates=updates, bound=10.0
         )
         assert (after > updates) == (value > 0)
         if value <= 0:
-            np.testing.assert_array_equal(state["M"], M)
+            np.testing.assert_array_equal(*plain(state, "M"), M)
         else:
             M += min(0.9 * largest_safe_step(M, u, v), step**-0.5) * (np.outer(v, v) - np.outer(u, u))
             M *= min(1.0, 10.0 / np.trace(M))
-            np.testing.assert_allclose(state["M"], M, atol=1e-7)
+            np.testing.assert_allclose(*plain(state, "M"), M, atol=1e-7)
         updates = after
 
 
 def test_parallel_differences_have_no_limit_when_the_impostor_is_farther() -> None:
-    M = np.eye(1)
-    alpha, _ = safe_step(M, np.eye(1), np.array([1.0]), np.array([-2.0]), 0.25, np.inf, np.empty((3, 1)))
+    M, V = padded_copy(np.eye(1)), padded_copy(np.array([[1.0], [-2.0]]))
+    alpha, _ = safe_step(M, M.copy(), V, 0.25, np.inf, np.zeros((3, 4)))
     assert alpha == 0.25
     assert M[0, 0] == 1.75
 
@@ -114,15 +123,30 @@ def test_impostor_search_equals_brute_force() -> None:
     state = start(3.0, load_wine)
     rng = np.random.default_rng(3)
     root = rng.normal(size=(13, 13))
-    state["M"][:] = root @ root.T
+    state["M"][:, :13] = root @ root.T
     self_products(state["M"], state["X"], state["h"])
+    y, D = np.zeros(16), np.empty(state["h"].size)
     for i in range(0, 178, 7):
         _, _, v = hinge(state, i)
-        first, last = state["starts"][state["codes"][i] : state["codes"][i] + 2]
-        found = nearest_impostor(
-            state["M"], state["X"], state["XT"], state["h"], i, first, last, np.empty(13), np.empty(178)
-        )
-        np.testing.assert_array_equal(state["X"][found] - state["X"][i], v)
+        quadratic(state["M"], state["X"], i, y)
+        row_pass(state["blocks"], y, state["h"], D)
+        found = nearest(D, 178, *state["starts"][state["codes"][i] : state["codes"][i] + 2])
+        np.testing.assert_array_equal((state["X"][found] - state["X"][i])[:13], v)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (16, 3), (17, 21), (50, 5)])
+def test_passes_over_the_rows_equal_their_formulas(n: int, d: int) -> None:
+    rng = np.random.default_rng(n)
+    X, y, V = rng.normal(size=(n, d)), rng.normal(size=d), rng.normal(size=(2, d))
+    blocks = in_blocks(X)
+    h, D = np.zeros(len(blocks) * BLOCK), np.empty(len(blocks) * BLOCK)
+    h[:n] = before = rng.normal(size=n)
+    row_pass(blocks, y, h, D)
+    np.testing.assert_allclose(D[:n], before - 2 * X @ y, rtol=1e-12, atol=1e-12)
+    row_pass_after_step(blocks, y, padded_copy(V), 0.3, 0.7, h, D)
+    after = 0.7 * (before + 0.3 * ((X @ V[1]) ** 2 - (X @ V[0]) ** 2))
+    np.testing.assert_allclose(h[:n], after, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(D[:n], after - 2 * X @ y, rtol=1e-12, atol=1e-12)
 
 
 def test_violators_come_first_in_the_next_epoch() -> None:
@@ -151,7 +175,7 @@ def test_no_update_when_no_margin_is_violated() -> None:
 def test_objective_ends_below_its_start(bound: float) -> None:
     state = start(bound)
     anchors = np.arange(150)
-    before = mean_hinge(*(state[k] for k in ("M", "X", "XT", "starts", "codes", "targets")), anchors)
+    before = mean_hinge(*(state[k] for k in state if k != "K"), anchors)
     assert before == pytest.approx(np.mean([max(0.0, hinge(state, i)[0]) for i in anchors]), rel=1e-9)
     X, y = load_iris(return_X_y=True)
     assert LMDML(bound=bound, random_state=0).fit(normalize(X), y).objective_ < before

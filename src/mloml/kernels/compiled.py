@@ -3,6 +3,10 @@
 numba keeps compiled code on disk and compiles anew when the *file* of a function changes. It does not look
 at files that the function calls into, so a mended helper could leave old code running elsewhere. Here the
 cache's stamp covers the function's file and every kernel file it imports, directly or not.
+
+The same numbers must come from code that was compiled just now and from code that was kept. A helper has a
+copy in the kept code of each function that calls it, each with its sums in an order of its own, and the copy
+that a process meets first would serve all. So helpers are always inlined: every function brings its own.
 """
 
 from __future__ import annotations
@@ -31,8 +35,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     source = Path(function.__code__.co_filename)
     if not source.is_file():  # typed at a prompt: nothing to keep
-        return njit(nogil=True, error_model="numpy", fastmath=FASTMATH)(function)
-    compiled: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)(function)
+        return njit(nogil=True, error_model="numpy", fastmath=FASTMATH, forceinline=True)(function)
+    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": FASTMATH}
+    compiled: Any = njit(**options, forceinline=True)(function)
     compiled._cache._cache_file._source_stamp = source_stamp(source)
     return compiled
 

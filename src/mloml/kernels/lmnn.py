@@ -12,15 +12,15 @@ is all that the push term's gradient needs, so no triplet is ever stored:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mloml.kernels.compiled import kernel
+
 Array = NDArray[np.float64]
-FAST = {"reassoc", "contract", "arcp", "nsz"}
 TILE = 128  # columns of the mapped and the input rows that stay in the first-level cache together
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@kernel
 def target_distances(Z: Array, targets: NDArray[np.intp], out: Array) -> None:
     """Fill ``out[t, i]`` with the squared distance of row i to its t-th target."""
     n, K = targets.shape
@@ -33,7 +33,7 @@ def target_distances(Z: Array, targets: NDArray[np.intp], out: Array) -> None:
             out[t, i] = s
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@kernel
 def _tile_distances(z: Array, ZT: Array, first: int, last: int, D: Array) -> None:
     """Fill D with the squared distances of one mapped row to the rows ``first:last``."""
     m = last - first
@@ -46,7 +46,7 @@ def _tile_distances(z: Array, ZT: Array, first: int, last: int, D: Array) -> Non
             D[b] += (za - row[b]) ** 2
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@kernel
 def dense_pass(
     Z: Array,
     ZT: Array,
@@ -98,7 +98,7 @@ def dense_pass(
     return loss
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@kernel
 def find_candidates(
     Z: Array,
     ZT: Array,
@@ -131,7 +131,7 @@ def find_candidates(
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@kernel
 def sparse_pass(
     Z: Array,
     X: Array,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from mloml.kernels.compiled import kernel
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@kernel
 def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
     """Alternate nearest centres (ties: the first) and means, in place, until no row changes its cluster.
 
@@ -47,7 +47,7 @@ def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
                 centres[labels[i], a] += Z[i, a] / sizes[labels[i]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@kernel
 def centre_pass(
     Z: Array,
     C: Array,
@@ -93,7 +93,7 @@ def centre_pass(
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@kernel
 def cluster_pass(
     Z: Array, X: Array, starts: Index, codes: Index, mu: float, weights: Array, cross: Array
 ) -> float:
@@ -142,7 +142,7 @@ def cluster_pass(
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@kernel
 def _add_pair(X: Array, i: int, j: int, V: float, weights: Array, cross: Array) -> None:
     weights[i] += V
     weights[j] += V

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mloml.kernels.compiled import kernel
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
+
+@kernel
 def nearest_of_class(X: NDArray[np.float64], starts: NDArray[np.intp], out: NDArray[np.intp]) -> None:
     """Fill ``out[i]`` with the nearest other rows of row i's class, nearest first; -1 where there are none.
 

@@ -29,3 +29,14 @@ def zeros(*shape: int) -> NDArray[np.float64]:
     buffer = np.zeros(size + 8)
     skip = (-buffer.ctypes.data % 64) // 8
     return buffer[skip : skip + size].reshape(shape)
+
+
+def padded_copy(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a matrix with zeros added to its rows.
+
+    >>> padded_copy(np.ones((1, 2)))
+    array([[1., 1., 0., 0.]])
+    """
+    copy = zeros(*A.shape)
+    copy[:, : A.shape[1]] = A
+    return copy

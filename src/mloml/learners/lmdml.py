@@ -11,6 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from ..kernels.lmdml import epoch, mean_hinge, self_products
+from ..kernels.padding import padded_copy
+from ..kernels.rows import BLOCK, in_blocks
 from .base import MetricLearner
 from .batch import ByClass, factor_of, labelled_rows, require_pairs
 
@@ -114,9 +116,10 @@ class LMDML(MetricLearner):
         anchors = np.flatnonzero(targets[:, 0] >= 0)
         order = check_random_state(self.random_state).permutation(anchors)
 
-        n, d = rows.shape
-        XT = np.ascontiguousarray(data.X.T)
-        M, K, h = np.eye(d) * (self.bound / d), np.eye(d) * (d / self.bound), np.empty(n)
+        d = rows.shape[1]
+        X, blocks = padded_copy(data.X), in_blocks(data.X)
+        M, K = padded_copy(np.eye(d) * (self.bound / d)), padded_copy(np.eye(d) * (d / self.bound))
+        h = np.zeros(len(blocks) * BLOCK)
         self.n_iter_ = self.n_steps_ = self.n_updates_ = 0
         updated = order.size
         while (
@@ -124,14 +127,15 @@ class LMDML(MetricLearner):
             and self.n_iter_ < self.max_epochs
             and self.n_steps_ < self.max_steps
         ):
-            self_products(M, data.X, h)
+            self_products(M, X, h)
             updates_before = self.n_updates_
             self.n_steps_, self.n_updates_ = epoch(
-                M, K, h, data.X, XT, data.starts, data.codes, targets, order,
+                M, K, h, X, blocks, data.starts, data.codes, targets, order,
                 self.n_steps_, self.max_steps, self.n_updates_, float(self.bound),
             )  # fmt: skip
             updated = self.n_updates_ - updates_before
             self.n_iter_ += 1
-        self.objective_ = mean_hinge(M, data.X, XT, data.starts, data.codes, targets, anchors)
+        self.objective_ = mean_hinge(M, h, X, blocks, data.starts, data.codes, targets, anchors)
+        M = M[:, :d]
         self.components_ = factor_of((M + M.T) / 2)
         return self
