@@ -28,7 +28,16 @@ def seconds(action: Callable[[], Any], repeats: int = 7, least: float = 0.02) ->
         for _ in range(calls):
             action()
         times.append((time.perf_counter() - start) / calls)
-    low, median, high = statistics.quantiles(times, n=4) if repeats > 1 else (times[0],) * 3
+    return median_and_spread(times)
+
+
+def median_and_spread(values: list[float]) -> tuple[float, float]:
+    """Return the median and the distance between the quartiles, relative to the median.
+
+    >>> median_and_spread([1.0, 2.0, 3.0])
+    (2.0, 1.0)
+    """
+    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
     return median, (high - low) / median
 
 

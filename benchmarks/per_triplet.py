@@ -10,7 +10,6 @@ operations take at dgemm's rate, or its traffic at the bandwidth of the cache it
 is longer.
 """
 
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from mloml.learners.stack_state import Layer, Propagation, StackState
 
 FEATURES = (4, 21, 57, 100, 200, 400)
 ROWS = 200
+REPEATS = 10
 STEP, RATE = 1e-4, 1e-6
 Scan = Callable[[], Any]
 
@@ -133,16 +133,30 @@ def short_rows(d: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     return 0.4 * X / np.linalg.norm(X, axis=1, keepdims=True), rng.integers(0, ROWS, size=(count, 3))
 
 
-def per_triplet(prepare: Any, X: np.ndarray, triplets: np.ndarray, repeats: int) -> tuple[float, float]:
-    """Return median microseconds per triplet and the spread of quartiles, each run from a fresh start."""
-    times = []
-    for _ in range(repeats + 1):
-        scan = prepare(X, triplets)
-        start = time.thread_time()  # not the clock on the wall: other processes shall not count
-        scan()
-        times.append((time.thread_time() - start) / len(triplets) * 1e6)
-    low, median, high = statistics.quantiles(times[1:], n=4)  # the first run warms up
-    return median, (high - low) / median
+def microseconds(prepare: Any, X: np.ndarray, triplets: np.ndarray) -> float:
+    """Return microseconds per triplet of one scan from a fresh start."""
+    scan = prepare(X, triplets)
+    start = time.thread_time()  # not the clock on the wall: other processes shall not count
+    scan()
+    return (time.thread_time() - start) / len(triplets) * 1e6
+
+
+def side_by_side(method: Method, X: np.ndarray, triplets: np.ndarray, few: np.ndarray) -> measure.Row:
+    """Time ours and NumPy's by turns: the ratio is the median over pairs of runs that follow each other."""
+    pairs = [
+        (microseconds(method.ours, X, triplets), microseconds(method.plain, X, few)) for _ in range(REPEATS)
+    ][1:]  # the first runs warm up
+    ours, spread = measure.median_and_spread([ours for ours, _ in pairs])
+    plain, plain_spread = measure.median_and_spread([plain for _, plain in pairs])
+    ratio, ratio_spread = measure.median_and_spread([plain / ours for ours, plain in pairs])
+    return {
+        "ours us": ours,
+        "spread": spread,
+        "NumPy us": plain,
+        "NumPy spread": plain_spread,
+        "NumPy / ours": ratio,
+        "ratio spread": ratio_spread,
+    }
 
 
 def best_seconds(action: Scan, calls: int) -> float:
@@ -190,13 +204,11 @@ def main(features: list[int]) -> list[measure.Row]:
                 X, triplets = short_rows(d, count)
                 if method.name in ("LEGO", "RDML"):
                     X = X / 0.4  # pairs are judged by their distance
-                ours, spread = per_triplet(method.ours, X, triplets, 9)
                 few = triplets[: int(np.clip(3000 // d, 6, 60))]
-                plain, plain_spread = per_triplet(method.plain, X, few, 5)
-                row = {"method": method.name, "features": d, "ours us": ours, "spread": spread}
-                row |= {"NumPy us": plain, "NumPy spread": plain_spread, "NumPy / ours": plain / ours}
+                row = {"method": method.name, "features": d, **side_by_side(method, X, triplets, few)}
                 least = roof(method, d, rate)
-                rows.append(row | {"roof us": least, "share of roof": least / ours if least else None})
+                share = least / row["ours us"] if least else None
+                rows.append(row | {"roof us": least, "share of roof": share})
     return measure.write("per_triplet", rows)
 
 

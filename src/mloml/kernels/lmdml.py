@@ -1,9 +1,9 @@
 """Compiled steps of LMDML: impostor search by one pass over the rows, safe step, tracked inverse.
 
-Rows are sorted by class and padded, as are the matrices M and K = M⁻¹ (see ``padding``); ``blocks`` holds the
-rows in the order in which a pass reads them. ``h`` holds ``x_l' M x_l`` of every row, kept up to date, so that
-the search needs one product per row only: ``D(x_i, x_l) = h_i + h_l - 2 x_l'(M x_i)``. What a step does to h is
-done in the pass of the next visit, see ``rows``: all rows are read once per visit.
+Rows are sorted by class and padded, as are the matrices M and K = M⁻¹ (see ``padding``); ``blocks`` holds
+the rows in the order in which a pass reads them. ``h`` holds ``x_l' M x_l`` of every row, kept up to date, so
+that the search needs one product per row only: ``D(x_i, x_l) = h_i + h_l - 2 x_l'(M x_i)``. What a step does
+to h is done in the pass of the next visit, see ``rows``: all rows are read once per visit.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def nearest(D: Array, n: int, first: int, last: int) -> int:
     """Return the row outside ``first:last`` (the class of the anchor) with the least entry of D."""
     best, row = np.inf, -1
     for b in range(n):
-        if D[b] < best and (b < first or b >= last):  # noqa: SIM300
+        if D[b] < best and (b < first or b >= last):
             best = D[b]
             row = b
     return row
@@ -113,8 +113,8 @@ def _drift(M: Array, Ku: Array, V: Array, work: Array) -> float:
 def safe_step(M: Array, K: Array, V: Array, rate: float, bound: float, work: Array) -> tuple[float, float]:
     """``M += α (vv' - uu')`` with ``K = M⁻¹`` following, then the trace bound; return α and the scaling.
 
-    u and v are the rows of V. α is the rate, or nine tenths of the largest step that keeps M positive definite
-    if that is smaller. ``work`` is (3, m), zero in the padding. α = 0: no step was possible.
+    u and v are the rows of V. α is the rate, or nine tenths of the largest step that keeps M positive
+    definite if that is smaller. ``work`` is (3, m), zero in the padding. α = 0: no step was possible.
     """
     Ku, Kv, w = work[0], work[1], work[2]
     u, v = V[0], V[1]

@@ -1,8 +1,8 @@
 """One pass over all training rows, sixteen at a time in registers: what LMDML's impostor search costs.
 
-``blocks`` holds the rows in the order in which a pass reads them: sixteen rows' first features, the same rows'
-second features and so on, then the next sixteen rows. The last block is filled up with zeros, and vectors over
-the rows (h, D) have as many entries as there are rows in all blocks.
+``blocks`` holds the rows in the order in which a pass reads them: sixteen rows' first features, the same
+rows' second features and so on, then the next sixteen rows. The last block is filled up with zeros, and
+vectors over the rows (h, D) have as many entries as there are rows in all blocks.
 """
 
 from __future__ import annotations
