@@ -23,7 +23,7 @@ def run_plainly(state: StackState, X, triplets, how: Propagation):
     """Do what ``state.learn`` does, by the plain NumPy scans."""
     d = state.n_features
     rows = zeros(len(X), d)
-    rows[:, :d] = X
+    rows[:, :d] = X[:, :d]  # a learner hands them over with their padding
     activation = layout.ACTIVATIONS.index(how.activation)
     common = (rows, triplets, state.L, state.K, None, state.numbers, state.counts, state.options, activation)
     if how.strategy == "fp":

@@ -84,9 +84,14 @@ def learn(
     options: Counts,
     all_three: bool,
     work: Array,
+    dense: Array | None,
     d: int,
 ) -> bool:
-    """Let layer ``i`` learn from the triplet; False when its outputs are no longer sensible numbers."""
+    """Let layer ``i`` learn from the triplet; False when its outputs are no longer sensible numbers.
+
+    ``dense`` is the workspace of layers other than frames and OPML. None where a stack has no such layer: the
+    compiler then leaves their algorithms out, which saves most of its time.
+    """
     kind = options[i, KIND]
     g = numbers[i, STEP]
     again = True
@@ -99,20 +104,42 @@ def learn(
         if learned or g <= 0.0:
             continue
         learned = True
-        if kind == LEGO or kind == RDML:  # noqa: SIM109 (a tuple costs compile time)
-            learn_pairs(i, L, K, V, numbers, counts, kind, d)
-            again = True
-        elif hinge > 0.0:
-            if options[i, VARIANT] == PASSIVE_AGGRESSIVE:
-                g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
-            if kind == FRAME:
+        if hinge > 0.0 and options[i, VARIANT] == PASSIVE_AGGRESSIVE:
+            g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
+        if kind == FRAME:
+            if hinge > 0.0:
                 frame_step(i, L, K, V, counts, g, options[i, POLICY], work, d)
-            elif kind == OPML:
+        elif kind == OPML:
+            if hinge > 0.0:
                 opml_layer(i, V, counts, g)
-            else:
-                learn_dense(i, L, K, V, counts, options, g, work, d)
-                again = True
+        elif dense is not None:
+            again = learn_at_once(i, L, K, V, numbers, counts, options, g, hinge, dense, d)
     return True
+
+
+@exact
+def learn_at_once(
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    numbers: Array,
+    counts: Counts,
+    options: Counts,
+    g: float,
+    hinge: float,
+    work: Array,
+    d: int,
+) -> bool:
+    """Take the step of a layer whose change cannot wait; False when the hinge asks for none."""
+    kind = options[i, KIND]
+    if kind == LEGO or kind == RDML:  # noqa: SIM109 (a tuple costs compile time)
+        learn_pairs(i, L, K, V, numbers, counts, kind, d)
+        return True
+    if hinge > 0.0:
+        learn_dense(i, L, K, V, counts, options, g, work, d)
+        return True
+    return False
 
 
 @exact

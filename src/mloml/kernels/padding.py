@@ -31,6 +31,15 @@ def zeros(*shape: int) -> NDArray[np.float64]:
     return buffer[skip : skip + size].reshape(shape)
 
 
+def with_padding(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a matrix with zeros added to its rows where they need it.
+
+    >>> with_padding(np.ones((1, 2))).shape, with_padding(np.ones((1, 4))).shape
+    ((1, 4), (1, 4))
+    """
+    return A if A.shape[1] == padded(A.shape[1]) and A.flags.c_contiguous else padded_copy(A)
+
+
 def padded_copy(A: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a matrix with zeros added to its rows.
 

@@ -84,6 +84,7 @@ def fbp_scan(
     own_too: bool,
     freeze: bool,
     work: Array,
+    dense: Array | None,
     d: int,
 ) -> int:
     """Run, for each triplet in order, a forward and then a backward step; return how many were learned from.
@@ -94,7 +95,7 @@ def fbp_scan(
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, INPUT * V.shape[1])
-        if not forward(L, K, V, numbers, counts, options, activation, work, d):
+        if not forward(L, K, V, numbers, counts, options, activation, work, dense, d):
             break
         if rate > 0.0:
             alive = backward(L, V, numbers, counts, activation, local, own_too, rate, freeze, d)

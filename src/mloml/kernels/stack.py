@@ -26,6 +26,7 @@ def forward(
     options: Counts,
     activation: int,
     work: Array,
+    dense: Array | None,
     d: int,
 ) -> bool:
     """Take the triplet at the first inputs through the stack, every layer learning; False: diverged."""
@@ -33,7 +34,7 @@ def forward(
     layers = L.shape[0]
     for i in range(layers):
         inner_layer = i + 1 < layers
-        if not learn(i, L, K, V, numbers, counts, options, inner_layer, work, d):
+        if not learn(i, L, K, V, numbers, counts, options, inner_layer, work, dense, d):
             return False
         if inner_layer:
             activate(V, (i * ROWS + OUTPUT) * m, ((i + 1) * ROWS + INPUT) * m, activation, d)
@@ -63,16 +64,18 @@ def fp_scan(
     options: Counts,
     activation: int,
     work: Array,
+    dense: Array | None,
     d: int,
 ) -> int:
     """Run forward propagation over ``triplets``; return how many were learned from (fewer: diverged).
 
-    All arrays are padded and changed in place, see ``layout``; ``work`` is (2, m, m).
+    All arrays are padded and changed in place, see ``layout``; ``work`` is (2, m, m), and so is ``dense`` for
+    stacks with layers other than frames and OPML; for others it is None.
     """
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, INPUT * V.shape[1])
-        if not forward(L, K, V, numbers, counts, options, activation, work, d):
+        if not forward(L, K, V, numbers, counts, options, activation, work, dense, d):
             break
         done += 1
     settle(L, K, V, counts, d)

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mloml.constraints import Rule
 from mloml.kernels import layout
-from mloml.kernels.padding import padded, zeros
+from mloml.kernels.padding import padded, with_padding, zeros
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
@@ -116,6 +116,9 @@ class MOML(OnlineLearner, MetricLearner):
             layer = Layer(self.factor, float(self.gamma), cone, self.variant)
             self._state = StackState(n_features, [layer])
 
+    def _arrange(self, rows: Array) -> Array:
+        return with_padding(rows)
+
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         if not self.diverged_ and not self._state.learn(rows, triplets, Propagation()):
             self.diverged_ = True
@@ -150,8 +153,7 @@ class MetricState:
         from mloml.kernels.moml import moml_scan
 
         d, m = self.n_features, len(self.M)
-        data = zeros(len(rows), d)
-        data[:, :d] = rows
+        data = with_padding(rows)
         choice = (layout.POLICIES.index(self.cone), layout.VARIANTS.index(self.variant))
         room = zeros(layout.ROWS, d)
         work = zeros(2, m, d)

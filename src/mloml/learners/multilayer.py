@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mloml.constraints import Rule
 from mloml.kernels import layout
+from mloml.kernels.padding import with_padding
 
 from .layer_settings import layer_settings
 from .moml import warn_of_divergence
@@ -168,6 +169,9 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self.diverged_ = False
         self._state = StackState(n_features, layer_settings(self, X))
+
+    def _arrange(self, rows: Array) -> Array:
+        return with_padding(rows)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         how = Propagation(

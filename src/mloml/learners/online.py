@@ -69,6 +69,10 @@ class OnlineLearner(BaseEstimator):
         """Allocate the state at its start; ``X`` and ``y`` are the first rows it will be given."""
         raise NotImplementedError
 
+    def _arrange(self, rows: Array) -> Array:
+        """Return rows in the form ``_learn`` is fastest with; the learners of a grid share it."""
+        return rows
+
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         """Update the state with ``triplets`` in order; they index ``rows``, which are in stream order."""
         raise NotImplementedError
@@ -114,7 +118,8 @@ class OnlineLearner(BaseEstimator):
             self._start(X.shape[1], X, y)
             self._stream = TripletStream(self.triplets)
         codes = [self._codes.setdefault(label, len(self._codes)) for label in y.tolist()]
-        self._see(self._stream, *self._stream.push(X, codes))
+        rows, triplets = self._stream.push(X, codes)
+        self._see(self._stream, self._arrange(rows), triplets)
         self._finish()
         return self
 
@@ -132,8 +137,9 @@ class OnlineLearner(BaseEstimator):
             learners.append(learner)
         for stream, seen, triplets in learners[0]._scans(rows, codes) if learners else ():
             for learner in learners:
-                learner._see(deepcopy(stream), seen, triplets)
+                learner._see(stream, seen, triplets)
         for learner in learners:
+            learner._stream = deepcopy(learner._stream)  # each may go on by itself
             learner._finish()
             learner._warn_if_idle()
         return learners
@@ -167,7 +173,8 @@ class OnlineLearner(BaseEstimator):
         for _ in range(self.scans):
             stream = TripletStream(self.triplets)
             order = rng.permutation(len(X)) if self.shuffle else slice(None)
-            yield stream, *stream.push(X[order], codes[order])
+            rows, triplets = stream.push(X[order], codes[order])
+            yield stream, self._arrange(rows), triplets
 
     def _see(self, stream: TripletStream, rows: Array, triplets: Triplets) -> None:
         """Learn from the triplets, and keep the stream that ``partial_fit`` would go on with."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels import layout
-from mloml.kernels.padding import padded, zeros
+from mloml.kernels.padding import padded, with_padding, zeros
 
 Array = NDArray[np.float64]
 
@@ -85,6 +85,8 @@ class StackState:
         """Allocate the workspace, which holds nothing of value between scans."""
         n, m = self.L.shape[:2]
         self._vectors, self._work = zeros(n * layout.ROWS, m), zeros(2, m, m)
+        changes_wait = np.isin(self.options[:, layout.KIND], (layout.FRAME, layout.OPML)).all()
+        self._dense = None if changes_wait else self._work
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -109,18 +111,19 @@ class StackState:
         from mloml.kernels.stack import fp_scan
 
         d = self.n_features
-        data = zeros(len(rows), d)
-        data[:, :d] = rows
+        data = with_padding(rows)
         activation = layout.ACTIVATIONS.index(how.activation)
         state = (self.L, self.K, self._vectors, self.numbers, self.counts, self.options, activation)
         if how.strategy == "fp":
-            done = fp_scan(data, triplets, *state, self._work, d)
+            done = fp_scan(data, triplets, *state, self._work, self._dense, d)
         elif how.strategy == "bp":
             done = scans.bp_scan(data, triplets, *state, how.rate, how.decay, d)
         else:
             local = scans.HINGE if how.local_loss == "hinge" else scans.SCALED_HINGE
             extra = (local, how.routing == "all", how.freeze_w)
-            done = scans.fbp_scan(data, triplets, *state, how.rate, how.decay, *extra, self._work, d)
+            done = scans.fbp_scan(
+                data, triplets, *state, how.rate, how.decay, *extra, self._work, self._dense, d
+            )
         return bool(done == len(triplets))
 
 
