@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
 
 Rule = Literal["released", "latest"]
 RULES: tuple[Rule, ...] = ("released", "latest")
@@ -129,8 +130,4 @@ def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), m
         return np.zeros(len(percentiles))
     if len(X) > max_rows:
         X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
-    square = np.einsum("ij,ij->i", X, X)
-    products = X @ X.T
-    to_earlier = [square[i] + square[:i] - 2.0 * products[i, :i] for i in range(1, len(X))]
-    distances = np.maximum(np.concatenate(to_earlier), 0.0)
-    return np.percentile(distances, percentiles, overwrite_input=True)
+    return np.percentile(pdist(X, "sqeuclidean"), percentiles, overwrite_input=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -72,6 +72,16 @@ def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
             for split in range(study.protocol.splits)
         ]
     return inventory
+
+
+def in_turn(cells: Iterable[Cell]) -> list[Cell]:
+    """Return cells in the order to compute them: by dataset, then by split.
+
+    So every algorithm is seen early, and two workers rarely wait for the compiler with the same learner.
+    """
+    cells = list(cells)
+    place = {name: i for i, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
+    return sorted(cells, key=lambda cell: (place[cell.dataset], cell.split))
 
 
 def _absolute(config: Config, *names: str) -> Config:

@@ -19,7 +19,7 @@ from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
 from mloml.execution.rounds import settle
 from mloml.failures import failures_frame
-from mloml.inventory import Inventory, take_inventory
+from mloml.inventory import Inventory, in_turn, take_inventory
 from mloml.provenance import write_manifest
 from mloml.stale import stale_lines
 from mloml.store import Record, Store, cells_frame, write_atomically
@@ -176,7 +176,8 @@ class _Run:
         with closing(backend), Board(self.console, list(wanted.values()), backend.n_jobs) as board:
             for record in self.records.values():
                 board.estimate.learn(record)
-            jobs = [self.inventory.job(cell, self.store.folder, self.name) for cell in wanted.values()]
+            cells = in_turn(wanted.values())
+            jobs = [self.inventory.job(cell, self.store.folder, self.name) for cell in cells]
             try:
                 self._follow(settle(backend, jobs, self.store, board.say), wanted, board)
             except KeyboardInterrupt:
@@ -211,7 +212,7 @@ class _Run:
             self._look_in_between(board)
 
     def _look_in_between(self, board: Board) -> None:
-        """Bring the result files up to date, but never spend more than a tenth of the time on it."""
+        """Bring the result files up to date, but never spend more than a fiftieth of the time on it."""
         start = time.monotonic()
         result = self.write_cells()
         try:
@@ -222,7 +223,7 @@ class _Run:
         except Exception as error:  # tables over half of the cells must not cost the other half
             board.say(f"tables not refreshed: {type(error).__name__}: {error}")
         now = time.monotonic()
-        self._next_refresh = now + max(self.study.execution.refresh, 10 * (now - start))
+        self._next_refresh = now + max(self.study.execution.refresh, 50 * (now - start))
 
     def result(self) -> StudyResult:
         cells = self.inventory.cells

@@ -51,8 +51,10 @@ def invert(M: Array, K: Array) -> None:
 
     Own loops rather than LAPACK: the result does not depend on the library, nor on its threads.
     """
-    d = M.shape[0]
-    K[:, :] = M
+    d, m = M.shape
+    for a in range(d):
+        for b in range(m):  # K[:] = M would compile a message about shapes, for seconds
+            K[a, b] = M[a, b]
     for k in range(d):
         pivot = 1.0 / K[k, k]
         K[k, k] = 1.0
@@ -143,17 +145,13 @@ def safe_step(M: Array, K: Array, V: Array, rate: float, bound: float, work: Arr
     grow_u = alpha / (1.0 - alpha * uw)
     trace = 0.0
     for a in range(d):
+        trace += M[a, a] + alpha * (v[a] * v[a] - u[a] * u[a])
+    scaling = bound / trace if trace > bound else 1.0
+    back = 1.0 / scaling
+    for a in range(d):
         for b in range(m):
-            M[a, b] += alpha * (v[a] * v[b] - u[a] * u[b])
-            K[a, b] += grow_u * w[a] * w[b] - shrink_v * Kv[a] * Kv[b]
-        trace += M[a, a]
-    scaling = 1.0
-    if trace > bound:
-        scaling = bound / trace
-        for a in range(d):
-            for b in range(m):
-                M[a, b] *= scaling
-                K[a, b] /= scaling
+            M[a, b] = scaling * (M[a, b] + alpha * (v[a] * v[b] - u[a] * u[b]))
+            K[a, b] = back * (K[a, b] + grow_u * w[a] * w[b] - shrink_v * Kv[a] * Kv[b])
     return alpha, scaling
 
 
