@@ -44,9 +44,9 @@ def test_killing_a_worker_costs_only_time(lab, assert_undisturbed):
 
 @pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_running_cells_and_prints_the_command_that_goes_on(lab, assert_undisturbed):
-    lab.plan({"iris/kissme": "gate"})
+    lab.plan({"iris/kissme/1": "gate"})  # the fourth to be computed
     process = lab.start("n_jobs=1")
-    lab.wait_until(lambda: lab.runs("start")["iris/kissme/0"])
+    lab.wait_until(lambda: lab.runs("start")["iris/kissme/1"])
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=120)  # the gate is still closed: it did not wait for these cells
     assert process.returncode == 130

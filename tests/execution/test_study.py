@@ -179,7 +179,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_anything_runs(lab):
 
 
 def test_a_store_that_fills_up_stops_the_run_and_keeps_what_is_finished(lab):
-    lab.plan({"iris/kissme/0": "fill the disk"})
+    lab.plan({"iris/kissme/1": "fill the disk"})  # the fourth to be computed
     with pytest.raises(StoreError, match="3 of 6 cells are stored and safe; to go on:") as caught:
         run_study(lab.study(n_jobs=1))
     assert "\n" not in str(caught.value)
