@@ -4,6 +4,7 @@ import importlib.util
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,11 @@ from mloml.study import run_study
 
 HERE = Path(__file__).parent
 PATIENCE = 120
+
+
+def _heed_ctrl_c():
+    """Undo what a shell does to its background jobs, in case the tests are one: they would ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Lab:
@@ -50,7 +56,7 @@ class Lab:
 
     def start_process(self, command):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        process = subprocess.Popen(command, **pipes, text=True)
+        process = subprocess.Popen(command, **pipes, text=True, preexec_fn=_heed_ctrl_c)
         self._processes.append(process)
         return process
 
