@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mloml.kernels.frame import admissible_step, root_coefficients
+from mloml.kernels.frame import ALARM, DRIFT, admissible_step, root_coefficients
 from mloml.kernels.layout import SHRINK
 
 Array = NDArray[np.float64]
@@ -117,9 +117,14 @@ def _watch(track: Track, layer: int, p: Array, q: Array, gamma: float, every: in
     u, v = L @ p, L @ q
     if 1.0 + u @ u - v @ v <= 0.0:
         return
-    if counts[STEPS] % 32 == 0:
-        K[:] = np.linalg.inv(L).T  # against drift
     V = np.stack([K @ p, K @ q], axis=1)
+    if counts[STEPS] % 32 == 0 or not _drift(u, v, p, q, V) <= DRIFT:
+        K[:] = np.linalg.inv(L).T
+        V = np.stack([K @ p, K @ q], axis=1)
+        if not _drift(u, v, p, q, V) <= ALARM:  # too near singular: left out, as the learner does
+            counts[STEPS] += 1
+            counts[FAILED] += 1
+            return
     (a, c), (_, b) = V.T @ V
     g, failed = admissible_step(a, b, c, gamma, SHRINK)
     sampled = counts[STEPS] % every == 0
@@ -130,6 +135,13 @@ def _watch(track: Track, layer: int, p: Array, q: Array, gamma: float, every: in
     f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g)
     L += V @ (np.array([[f11, f12], [f12, f22]]) @ np.stack([p, q]))
     K += V @ (np.array([[h11, h12], [h12, h22]]) @ (V.T @ K))
+
+
+def _drift(u: Array, v: Array, p: Array, q: Array, V: Array) -> float:
+    """Return how far ``(L p)'(K p)`` is from ``p'p``, relatively, for p and q: 0 where ``K = L^-T``."""
+    errors = abs(u @ V[:, 0] - p @ p), abs(v @ V[:, 1] - q @ q)
+    lengths = p @ p, q @ q
+    return float(max(e / n if n > 0 else 0.0 for e, n in zip(errors, lengths, strict=True)))
 
 
 def _look(
