@@ -87,7 +87,7 @@ _settled: set[str] = set()
 def _spare_the_collector(learner: str) -> None:
     """Let the garbage collector pass over what a learner's first cell left: modules and compiled code.
 
-    Where psutil is not installed, loky collects once a second; that took up to a fifth of a worker's time.
+    Where psutil is not installed, loky collects once a second; that took a tenth of a worker's time.
     """
     if learner not in _settled:
         _settled.add(learner)
