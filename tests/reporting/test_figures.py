@@ -10,7 +10,7 @@ from mloml.reporting.figures import curve_frame, curves_figure, plotted_numbers
 from mloml.reporting.figures_space import feature_space_figure, plane
 from mloml.reporting.figures_time import running_time_figure, time_numbers
 from mloml.reporting.panels import BAND_LABEL
-from mloml.reporting.style import LOOKS, look, paper_style
+from mloml.reporting.style import LOOKS, look, paper_style, save_figure
 
 matplotlib.use("Agg")
 
@@ -148,3 +148,20 @@ def test_feature_space_has_a_row_per_dataset_and_a_column_per_layer():
     assert figure.axes[0].get_ylabel() == "iris"
     assert sum(len(one.get_offsets()) for one in figure.axes[1].collections) == 6
     assert "gone" in figure.axes[2].texts[0].get_text()
+
+
+def test_a_picture_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    with paper_style():
+        figure = layers_figure([])
+        save_figure(figure, tmp_path, "plot")
+        before = (tmp_path / "plot.png").read_bytes()
+
+        def stopped(file, **_):
+            (file.write if hasattr(file, "write") else file.write_bytes)(b"half a pic")
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(figure, "savefig", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            save_figure(figure, tmp_path, "plot")
+    assert (tmp_path / "plot.png").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plot.pdf", "plot.png"]

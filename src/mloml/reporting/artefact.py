@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from mloml.reporting.files import write_csv, write_text
 from mloml.reporting.style import save_figure
 
 
@@ -15,6 +16,6 @@ def write_figure(
 ) -> None:
     """Write ``name.pdf``, ``.png``, ``.csv`` (what is plotted) and ``.md`` (title, caption, command)."""
     save_figure(figure, folder, name)
-    numbers.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g")
+    write_csv(folder / f"{name}.csv", numbers)
     text = f"# {title}\n\n{caption}\n\n![{title}]({name}.png)\n\nMade by `{command}`.\n"
-    (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    write_text(folder / f"{name}.md", text)

@@ -9,11 +9,15 @@ import pandas as pd
 from mloml.store import write_atomically
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file atomically; leave it alone when it already says this."""
-    data = text.encode("utf-8")
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file atomically; leave it alone when it already holds this."""
     if not path.is_file() or path.read_bytes() != data:
         write_atomically(path, data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, see :func:`write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from mloml.reporting.files import write_bytes
 
 COLUMN_WIDTH = 3.5
 """Width in inches of one column of a two-column paper."""
@@ -95,12 +98,16 @@ def paper_style() -> Iterator[None]:
         yield
 
 
-def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write ``name.pdf`` and ``name.png``; the same picture gives the same bytes, whatever the day."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
-    figure.savefig(
-        pdf, metadata={"CreationDate": None, "ModDate": None, "Creator": "mloml", "Producer": None}
-    )
-    figure.savefig(png, metadata={"Software": None})
-    return [pdf, png]
+METADATA: dict[str, dict[str, str | None]] = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Creator": "mloml", "Producer": None},
+    "png": {"Software": None},
+}
+"""What a file says of its making: no dates and no versions, so that equal pictures are equal files."""
+
+
+def save_figure(figure: Figure, folder: Path, name: str) -> None:
+    """Write ``name.pdf`` and ``name.png``, each whole or not at all, the same bytes whatever the day."""
+    for ending, metadata in METADATA.items():
+        drawn = BytesIO()
+        figure.savefig(drawn, format=ending, metadata=metadata)
+        write_bytes(folder / f"{name}.{ending}", drawn.getvalue())
