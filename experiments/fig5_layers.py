@@ -20,6 +20,7 @@ FIGURE = CurveFigure(
         "Error of each metric layer (linear output) of one 5-layer MLOML-r, with Euclidean, MOML and LMNN "
         "as lines."
     ),
+    against={"mloml_r_5": "moml"},
 )
 
 if __name__ == "__main__":

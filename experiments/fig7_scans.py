@@ -20,6 +20,7 @@ FIGURE = CurveFigure(
     key="scan_errors",
     along="scan",
     label="scans over the training half",
+    against={"mloml_r": "moml"},
 )
 
 if __name__ == "__main__":

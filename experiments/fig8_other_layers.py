@@ -21,6 +21,8 @@ FIGURE = CurveFigure(
         "lines. RDML layers start at the identity and RDML itself at zero, so RDML from the identity is "
         "shown too."
     ),
+    # A stack's first layer is the shallow version from the identity, which RDML by itself is not.
+    against={"rdml_multi": "rdml_identity", "lego_multi": "lego", "opml_multi": "opml"},
 )
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ def results(tmp_path):
     pd.DataFrame(verdicts).to_csv(folder / "paper_comparison.csv", index=False)
     theory = tmp_path / "theory"
     theory.mkdir()
-    (theory / "findings.md").write_text("# Findings\n\nThe bound is <b>false</b>.\n\n## Theorem 2\n\nMore.\n")
+    (theory / "theory.md").write_text("# Theory\n\nThe bound is <b>false</b>.\n\n## Theorem 2\n\nMore.\n")
+    (theory / "findings.md").write_text("# In short\n\nIt <i>fails</i>.\n\n- Theorem 1.\n- Theorem 2.\n")
     return tmp_path
 
 

@@ -43,12 +43,12 @@ def records():
 
 
 def test_the_caption_says_what_bands_and_asterisks_mean_and_what_is_missing(records, tmp_path):
-    figure = CurveFigure("fig5", "Figure 5: layers", "Error of each layer.")
+    figure = CurveFigure("fig5", "Figure 5: layers", "Error of each layer.", against={"mloml_r_5": "moml"})
     figure.write(result_of(tmp_path, records, {"pems": "pems is missing: put pems.csv there"}))
     caption = (tmp_path / "fig5.md").read_text(encoding="utf-8")
     assert "bands one standard error of the mean" in caption and "2 splits" in caption
     assert "spect*: the last feature was taken for the label" in caption
-    assert "pems: not available: pems is missing: put pems.csv there." in caption
+    assert "pems: not available here: see mloml data list." in caption
     assert "Unfinished" not in caption
     assert len(pd.read_csv(tmp_path / "fig5.csv")) == 2 * (1 + 3)
 

@@ -69,9 +69,11 @@ def test_every_claim_gets_its_numbers_its_picture_and_its_words(evidence, tmp_pa
         "theorem2_slopes.csv",
         "proposition1_geometry.csv",
         "findings.md",
+        "theory.md",
     } <= written
     assert "On the line the regret reaches 249.6 at T = 100000" in text
-    assert (tmp_path / "findings.md").read_text().startswith("# What was found")
+    assert (tmp_path / "theory.md").read_text().startswith("# What was found")
+    assert "Theorem 2's constant bound does not hold" in (tmp_path / "findings.md").read_text()
 
 
 def test_findings_follow_the_numbers(evidence):

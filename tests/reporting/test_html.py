@@ -82,8 +82,9 @@ def test_uncounted_sets_stand_apart_and_win_tie_loss_stays_below(results):
     table = next(s for s in gather(results) if s.artefact.name == "table2").tables[0]
     assert [[row[0].text for row in group] for group in table.groups] == [
         ["wine", "iris", "balance"],
-        ["spect"],
+        ["spect*"],
     ]
+    assert table.notes == {"not counted": ["spect"]}
     assert [row[0].text for row in table.foot] == ["win/tie/loss"]
 
 
@@ -117,7 +118,7 @@ def test_figures_are_inside_the_page_with_an_alternative_text(results):
 def test_a_damaged_file_does_not_cost_the_page(results, name, content):
     (results / "table2" / name).write_text(content)
     text = write_report(results).read_text(encoding="utf-8")
-    assert "Findings" in text
+    assert "Theorem 2" in text
 
 
 def test_a_long_table_is_named_instead_of_shown(results):
@@ -158,3 +159,53 @@ def test_a_small_run_shows_its_errors_too(results):
     section = next(s for s in gather(results) if s.artefact.name == "lite")
     assert section.main is section.tables[0]
     assert len(section.main.groups[0][0][1].errors) == 30
+
+
+def test_findings_come_first_as_a_headline_and_then_in_full(page):
+    overview = page[page.index('id="overview"') : page.index('id="table1"')]
+    assert "It &lt;i&gt;fails&lt;/i&gt;." in overview and "Theorem 1." not in overview
+    assert "<li>Theorem 1.</li>" in page[page.index('<section id="theory"') :]
+
+
+def test_links_between_files_lead_to_their_place_on_the_page(results):
+    (results / "table2" / "table2.md").write_text("# T\n\nSee [x](paper_comparison.md) and [y](gone.md).\n")
+    text = write_report(results).read_text(encoding="utf-8")
+    assert (
+        'See <a href="#table2-paper_comparison">Verdicts: our means against the paper\'s</a> and y.' in text
+    )
+    assert 'id="table2-paper_comparison"' in text
+
+
+def test_algorithms_go_by_their_titles_and_unknown_ones_by_their_names(results):
+    frame = pd.DataFrame({"algorithm": ["mloml_r", "mine"], "reference": ["moml", ""], "n": ["1", "2"]})
+    frame.to_csv(results / "table2" / "tests.csv", index=False)
+    table = next(s for s in gather(results) if s.artefact.name == "table2").tables[-1]
+    assert [[entry.text for entry in row[:2]] for row in table.groups[0]] == [
+        ["MLOML-r", "MOML"],
+        ["mine", ""],
+    ]
+
+
+def test_a_picture_that_was_cut_off_is_named_and_not_shown(results):
+    from matplotlib.figure import Figure
+
+    from mloml.reporting.style import save_figure
+
+    save_figure(Figure(figsize=(3, 1)), results / "theory", "whole")
+    whole = (results / "theory" / "whole.png").read_bytes()
+    (results / "theory" / "cut.png").write_bytes(whole[: len(whole) // 2])
+    section = next(s for s in gather(results) if s.artefact.name == "theory")
+    assert [(picture.source, picture.width) for picture in section.pictures] == [("theory/whole.png", 140)]
+    assert any(note.startswith("theory/cut.png is not a whole picture") for note in section.notes)
+
+
+def test_runs_below_an_artefact_tell_its_state_its_failures_and_where_it_comes_from(results):
+    folder = results / "protocols"
+    (folder / "clean").mkdir(parents=True)
+    (results / "table2").rename(folder / "paper")
+    (folder / "clean" / "manifest.json").write_text('{"state": "interrupted", "command": "make it"}')
+    (folder / "protocols.md").write_text("# Two protocols\n\nBoth.\n")
+    section = next(s for s in gather(results) if s.artefact.name == "protocols")
+    assert section.state == "interrupted"
+    assert [table.source for table in section.failures] == ["protocols/paper/failures.csv"]
+    assert "<code>make it</code>" in write_report(results).read_text(encoding="utf-8")

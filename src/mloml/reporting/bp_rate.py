@@ -56,8 +56,27 @@ def bp_rate_sentences(leads: pd.DataFrame, titles: dict[str, str], rate: float |
     return sentences or ["No dataset is complete for BP at both rates and FP yet."]
 
 
-def write_bp_rate(results: Results, rate: float | None, folder: Path, command: str) -> list[str]:
-    """Write ``bp_rate.csv`` and ``.md``; return the answer in sentences."""
+def bp_rate_headline(leads: pd.DataFrame, titles: dict[str, str], rate: float | None) -> str:
+    """Say in one sentence which share of FP's lead goes with a chosen rate; nothing where there is no lead.
+
+    >>> leads = pd.DataFrame({"activation": ["mloml_r"], "lead": [0.02], "lead_cv": [0.005], "counted": True})
+    >>> bp_rate_headline(leads, {"mloml_r": "MLOML-r"}, 1e-4)
+    "With BP's rate chosen by cross-validation, this much of FP's lead over BP goes: MLOML-r 75%."
+    """
+    means = leads[leads["counted"].astype(bool)].groupby("activation")[["lead", "lead_cv"]].mean()
+    shares = [
+        f"{title} {1 - means['lead_cv'][base] / means['lead'][base]:.0%}"
+        for base, title in titles.items()
+        if base in means.index and means["lead"][base] > 0
+    ]
+    if rate is None or not shares:
+        return ""
+    gone = ", ".join(shares)
+    return f"With BP's rate chosen by cross-validation, this much of FP's lead over BP goes: {gone}."
+
+
+def write_bp_rate(results: Results, rate: float | None, folder: Path, command: str) -> tuple[str, list[str]]:
+    """Write ``bp_rate.csv`` and ``.md``; return the answer in one sentence and by activation."""
     leads = bp_rate_frame(results)
     sentences = bp_rate_sentences(leads, activations(results.labels.algorithms), rate)
     shown = [name for name in results.labels.algorithms if strategy_of(name)[1] != "fbp"]
@@ -71,7 +90,7 @@ def write_bp_rate(results: Results, rate: float | None, folder: Path, command: s
     write_text(
         folder / "bp_rate.md", document("How much of FP's lead is BP's learning rate?", parts, command)
     )
-    return sentences
+    return bp_rate_headline(leads, activations(results.labels.algorithms), rate), sentences
 
 
 def _counts(marks: pd.Series) -> str:

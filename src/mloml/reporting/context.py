@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mloml.config import DatasetConfig
     from mloml.study import StudyResult
 
+NOT_HERE = "not available here: see mloml data list"
+"""Why each is missing, and which files would do, is said by the run and by Table I; a footnote is short."""
 REGENERATED = "regenerated: drawn anew from the published generator, not UCI's own rows"
 
 
@@ -38,7 +40,7 @@ def labels_of(result: StudyResult, groups: Mapping[str, str] | None = None) -> L
         algorithms={name: titles[name] for name in columns},
         splits=study.protocol.splits,
         notes=notes,
-        missing=result.missing,
+        missing=dict.fromkeys(result.missing, NOT_HERE),
         uncounted=uncounted & frozenset(configs),
         groups=groups or {},
     )

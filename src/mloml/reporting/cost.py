@@ -37,6 +37,12 @@ def cost_sentence(cost: pd.DataFrame) -> str:
     return f"Measured here, BP costs {bp} times as much as FP, and FBP {fbp} times."
 
 
+def cost_sentences(folder: Path) -> list[str]:
+    """Say it again from the ``cost.csv`` of a folder; nothing when it was not measured there."""
+    measured = folder / "cost.csv"
+    return [cost_sentence(pd.read_csv(measured))] if measured.is_file() else []
+
+
 def _span(values: pd.Series) -> str:
     return f"{values.min():.2g} to {values.max():.2g}"
 

@@ -11,6 +11,7 @@ from mloml.commands import this_command
 from mloml.reporting.artefact import write_figure
 from mloml.reporting.figures_time import running_time_figure, time_numbers
 from mloml.reporting.files import write_csv
+from mloml.reporting.findings import write_findings
 from mloml.reporting.style import paper_style
 
 
@@ -20,6 +21,7 @@ def write_fig4(
     """Write the figure, its numbers, every run (``runs.csv``) and a caption that answers the claim."""
     write_csv(folder / "runs.csv", runs)
     numbers = time_numbers(runs)
+    write_findings(folder, this_command(), " ".join(sentences(numbers, datasets)))
     with paper_style():
         write_figure(
             running_time_figure(numbers, datasets, missing), numbers, folder, "fig4",

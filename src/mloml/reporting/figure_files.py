@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mloml.commands import this_command
 from mloml.reporting.artefact import write_figure
 from mloml.reporting.context import labels_of, starred
+from mloml.reporting.curve_findings import curve_findings
 from mloml.reporting.figures import curve_frame, curves_figure, plotted_numbers
+from mloml.reporting.findings import write_findings
 from mloml.reporting.style import paper_style
 
 if TYPE_CHECKING:
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CurveFigure:
-    """A figure of errors along layers or scans: its names, and the list of a record it shows."""
+    """A figure of errors along layers or scans: its names, and the list of a record it shows.
+
+    ``against`` names, for a curve, the method with which its end is compared in words.
+    """
 
     name: str
     title: str
@@ -26,6 +32,7 @@ class CurveFigure:
     key: str = "layer_errors"
     along: str = "layer"
     label: str = "metric layer"
+    against: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, result: StudyResult) -> None:
         """Write the figure's PDF, PNG, CSV and caption into the study's folder."""
@@ -34,6 +41,9 @@ class CurveFigure:
         datasets = starred(labels, {name: labels.datasets[name] for name in order})
         algorithms = starred(labels, {a.name: a.title for a in result.study.algorithms})
         frame = curve_frame(result.records, self.key, self.along)
+        splits = result.study.protocol.splits
+        findings = curve_findings(frame, self.along, datasets, algorithms, self.against, splits)
+        write_findings(result.folder, this_command(), *findings)
         with paper_style():
             write_figure(
                 curves_figure(frame, self.along, datasets, algorithms, labels.missing, self.label),
@@ -64,9 +74,8 @@ def footnotes(labels: Labels, titles: dict[str, str]) -> str:
     >>> footnotes(Labels({}, {}, 30, notes={"mlcc": "reconstruction"}), {"mlcc": "ML-CC*", "moml": "MOML"})
     ' ML-CC*: reconstruction.'
     """
-    notes = dict(labels.notes)
-    for name, reason in labels.missing.items():
-        notes[name] = f"not available: {reason}"
-    return "".join(
-        f" {title}: {notes[name].rstrip('.')}." for name, title in titles.items() if notes.get(name)
-    )
+    asked: dict[str, list[str]] = {}
+    for name, title in titles.items():
+        if note := labels.note_of(name):
+            asked.setdefault(note.rstrip("."), []).append(title)
+    return "".join(f" {', '.join(names)}: {note}." for note, names in asked.items())

@@ -59,9 +59,7 @@ def empty_panel(axes: Axes, reason: str) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)
-    text = textwrap.fill(
-        textwrap.shorten(f"not available: {reason.split(': ')[0]}", 130, placeholder=" …"), 27
-    )
+    text = textwrap.fill(textwrap.shorten(reason.split(": ")[0], 100, placeholder=" …"), 24)
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=6, color="#555555")
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from mloml.reporting.context import notes_paragraph, row_name
 from mloml.reporting.files import write_csv, write_text
+from mloml.reporting.findings import write_findings
 from mloml.reporting.markdown import document, frame_to_markdown
 from mloml.reporting.model import DASH, MARKS, number
 from mloml.reporting.tables import Results
@@ -65,6 +66,7 @@ def write_protocols(paper: Results, clean: Results, reference: str, folder: Path
     counts = counts_frame(conclusions, titles)
     summary = survival(conclusions, paper, clean)
     changed = conclusions[conclusions["survives"] == "no"]
+    write_findings(folder, command, summary)
     write_csv(folder / "conclusions.csv", conclusions)
     write_csv(folder / "win_tie_loss.csv", counts)
     parts = [

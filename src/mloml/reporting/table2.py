@@ -14,6 +14,7 @@ from mloml.commands import this_command
 from mloml.reporting.cd_diagram import critical_difference_figure
 from mloml.reporting.context import labels_of, settled, starred
 from mloml.reporting.files import write_csv, write_text
+from mloml.reporting.findings import write_findings
 from mloml.reporting.latex import table_to_latex
 from mloml.reporting.markdown import document, frame_to_markdown, table_to_markdown
 from mloml.reporting.model import Table
@@ -52,8 +53,10 @@ def write_table2(result: StudyResult) -> None:
         )
     }
     draw_if(settled(result), figures, folder)
+    survival = survival_sentence(results)
+    write_findings(folder, command, agreement, [survival, ranks_sentence(results, ranking)])
     parts = [
-        survival_sentence(results),
+        f"{survival} Every p-value is in tests.csv.",
         agreement + " Details: [paper_comparison.md](paper_comparison.md).",
         "## Ranks\n\n" + ranks_sentence(results, ranking),
         picture("critical-difference diagram", "critical_difference", result),
@@ -111,7 +114,7 @@ def survival_sentence(results: Results) -> str:
     return (
         f"Of {marks} marks of the paper's test, {corrected} survive the corrected resampled t-test (Nadeau "
         f"and Bengio; overlapping halves make the plain test too eager) and {adjusted} survive Wilcoxon's "
-        f"test with Holm's correction over all {len(counted)} comparisons. Every p-value is in tests.csv."
+        f"test with Holm's correction over all {len(counted)} comparisons."
     )
 
 

@@ -9,6 +9,8 @@ from mloml.commands import this_command
 from mloml.reporting.bp_rate import write_bp_rate
 from mloml.reporting.context import labels_of
 from mloml.reporting.convergence import write_convergence
+from mloml.reporting.cost import cost_sentences
+from mloml.reporting.findings import write_findings
 from mloml.reporting.model import Table
 from mloml.reporting.paper_comparison import write_paper_comparison
 from mloml.reporting.strategies import STRATEGIES, activations, references, strategy_of
@@ -34,15 +36,17 @@ def write_table3(result: StudyResult) -> None:
     agreement = write_paper_comparison(
         results, paper.table3(), paper.table3_counts(), folder, "Table III", command, [WRONG_MARKERS]
     )
-    rate = write_bp_rate(results, protocol.bp_rate, folder, command)
+    rate_headline, rate = write_bp_rate(results, protocol.bp_rate, folder, command)
     speed = write_convergence(result, labels, command)
-    cost = folder / "cost.md"
+    cost = cost_sentences(folder)
+    survival = survival_sentence(results)
+    write_findings(folder, command, f"{agreement} {rate_headline}".rstrip(), [survival, *rate, *speed, *cost])
     parts = [
-        survival_sentence(results),
+        f"{survival} Every p-value is in tests.csv.",
         agreement + " Details: [paper_comparison.md](paper_comparison.md). " + WRONG_MARKERS,
         _section("How much of FP's lead is BP's learning rate?", rate, "bp_rate.md"),
         _section("Does FP speed up BP's convergence?", speed, "convergence.md"),
-        "## What does a triplet cost?\n\nMeasured: [cost.md](cost.md)." if cost.is_file() else "",
+        _section("What does a triplet cost?", cost, "cost.md") if cost else "",
     ]
     write_table_files(results, table3(results, protocol.name), folder, "table3", "Table III", parts, command)
 

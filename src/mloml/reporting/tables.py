@@ -26,7 +26,7 @@ class Labels:
     datasets, algorithms : mapping from name to printed title, in the order of rows and columns
     splits : number of splits a complete cell has
     notes : footnotes of datasets and algorithms, by name
-    missing : datasets that could not be had, with the reason
+    missing : datasets that could not be had, with the footnote that says so
     uncounted : datasets shown below the rule
     groups : heading above an algorithm's column, by name
     """
@@ -41,8 +41,7 @@ class Labels:
 
     def note_of(self, name: str) -> str:
         """Return the footnote of a dataset or algorithm; why a dataset is missing comes before all else."""
-        reason = self.missing.get(name)
-        return f"not available: {reason}" if reason is not None else self.notes.get(name, "")
+        return self.missing.get(name) or self.notes.get(name, "")
 
     @property
     def counted(self) -> list[str]:

@@ -9,10 +9,12 @@ import pandas as pd
 from mloml.reporting.artefact import write_figure
 from mloml.reporting.figures_theory import definiteness_figure, layers_figure, regret_figure, weights_figure
 from mloml.reporting.files import write_csv, write_text
+from mloml.reporting.findings import write_findings
 from mloml.reporting.style import paper_style
 from mloml.theory.bounds import counterexample_regrets, slopes
 from mloml.theory.findings import findings
 from mloml.theory.proposition import compare_layers
+from mloml.theory.verdicts import verdicts
 
 CAPTIONS = {
     "theorem1": (
@@ -24,17 +26,15 @@ CAPTIONS = {
     "theorem2": (
         "Theorem 2: regret and its bounds",
         "Regret of MOML's recursion, losses taken before each step, γ = 1/√T (Φ = 1), against U = −1/4 on "
-        "the "
-        "line and against the best fixed positive semi-definite matrix on data; the bound as claimed does "
-        "not "
-        "grow with T, the corrected one does. Both axes are logarithmic; negative regrets are not drawn.",
+        "the line and against the best fixed positive semi-definite matrix on data; the bound as claimed "
+        "does not grow with T, the corrected one does. Both axes are logarithmic; negative regrets are not "
+        "drawn.",
     ),
     "proposition1": (
         "Proposition 1: is the next layer no worse?",
         "Left: share of splits in which the next layer of a 5-layer MLOML-r has a lower, equal or higher "
-        "test "
-        "error, mean over datasets. Right: mean squared distance within classes over that between classes on "
-        "the test half, relative to layer 1, mean over splits.",
+        "test error, mean over datasets. Right: mean squared distance within classes over that between "
+        "classes on the test half, relative to layer 1, mean over splits.",
     ),
     "weights": (
         "Weights of the local losses under FBP",
@@ -69,7 +69,8 @@ def write_theory(
     text = findings(
         evidence["theorem1"], evidence["theorem2"], growth, line, layers, averaged, evidence["weights"]
     )
-    write_text(folder / "findings.md", text + f"\nMade by `{command}`.\n")
+    write_findings(folder, command, *verdicts(evidence["theorem1"], evidence["theorem2"], line, layers))
+    write_text(folder / "theory.md", text + f"\nMade by `{command}`.\n")
     return text
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from mloml.theory.verdicts import holds, one_step_holds, percent, significant_steps, weighted, within
+
 
 def findings(
     definiteness: pd.DataFrame, regret: pd.DataFrame, growth: pd.DataFrame, line: pd.DataFrame,
@@ -26,9 +28,8 @@ def theorem1(frame: pd.DataFrame) -> str:
     lines = [
         f"In layer 1 every eigenvalue stayed within its interval (largest excess "
         f"{max(0.0, first['sandwich_excess'].max()):.1g}), and "
-        f"{int(first['left_although_condition_held'].sum())} "
-        f"steps left the cone while γ ≤ λ_min/4 held: the one-step statement "
-        f"{_holds(first['left_although_condition_held'].sum() == 0)}.",
+        f"{int(first['left_although_condition_held'].sum())} steps left the cone while γ ≤ λ_min/4 held: "
+        f"the one-step statement {holds(one_step_holds(frame))}.",
         "Nothing keeps the condition true over a run, however. "
         + " ".join(_gamma_sentence(gamma, part) for gamma, part in first.groupby("gamma")),
         f"The smallest eigenvalue seen in layer 1 was {first['smallest_eigenvalue'].min():.2g} "
@@ -54,62 +55,53 @@ def _gamma_sentence(gamma: object, part: pd.DataFrame) -> str:
         return f"With γ = {gamma:g} it was never broken."
     worst = _place(part, "share_leaving_cone") if left.any() else "nowhere"
     return (
-        f"With γ = {gamma:g} it broke in {_percent(broken.mean())} of the steps on average over "
-        f"{len(part)} datasets, and {_percent(left.mean())} would have left the cone (most: "
-        f"{worst}, {_percent(left.max())})."
+        f"With γ = {gamma:g} it broke in {percent(broken.mean())} of the steps on average over "
+        f"{len(part)} datasets, and {percent(left.mean())} would have left the cone (most: "
+        f"{worst}, {percent(left.max())})."
     )
 
 
 def theorem2(frame: pd.DataFrame, growth: pd.DataFrame, line: pd.DataFrame) -> str:
     """Say whether the claimed and the corrected bound hold, on the line and on data."""
     last = line.iloc[-1]
-    broken_line = bool((line["regret"] > line["claimed_bound"]).any())
+    claimed = within(line, "claimed_bound")
     over = frame[frame["regret"] > frame["claimed_bound"]]
-    corrected = bool((frame["regret"] <= frame["corrected_bound"] * (1 + 1e-9)).all()) and bool(
-        (line["regret"] <= line["corrected_bound"] * (1 + 1e-9)).all()
-    )
+    corrected = within(frame, "corrected_bound") and within(line, "corrected_bound")
     best = frame[frame["comparator"] == "best"]
     slopes = growth.loc[growth["comparator"] == "best", "slope"].dropna()
     against_identity = frame[frame["comparator"] == "I"]
     text = (
         f"On the line the regret reaches {last['regret']:.1f} at T = {last['T']:.0f}, the claimed constant "
-        "is "
-        f"{last['claimed_bound']:.1f}: the claimed bound {_holds(not broken_line)} there. On data it is "
-        "exceeded in "
-        f"{len(over)} of {len(frame)} combinations of dataset, horizon, Φ and comparator"
+        f"is {last['claimed_bound']:.1f}: the claimed bound {holds(claimed)} there. On data it is exceeded "
+        f"in {len(over)} of {len(frame)} combinations of dataset, horizon, Φ and comparator"
     )
     if len(over):
         text += f" (by a factor of up to {(over['regret'] / over['claimed_bound']).max():.3g})"
     text += (
-        f". The corrected bound, which grows like √T, {_holds(corrected)} in all of them. Against the "
-        "identity the "
-        f"regret is negative in {_percent((against_identity['regret'] < 0).mean())} of the cases, so a "
-        "bound may "
-        f"hold there without saying anything; against the best fixed matrix it is positive in "
-        f"{_percent((best['regret'] > 0).mean())}."
+        f". The corrected bound, which grows like √T, {holds(corrected)} in all of them. Against the "
+        f"identity the regret is negative in {percent((against_identity['regret'] < 0).mean())} of the "
+        f"cases, so a bound may hold there without saying anything; against the best fixed matrix it is "
+        f"positive in {percent((best['regret'] > 0).mean())}."
     )
     if len(slopes):
         text += (
             f" Where it is positive, log R grows with slope {slopes.min():.2f} to {slopes.max():.2f} in "
-            "log T "
-            f"(median {slopes.median():.2f}; a constant would have slope 0)."
+            f"log T (median {slopes.median():.2f}; a constant would have slope 0)."
         )
     return text
 
 
 def proposition1(layers: pd.DataFrame, geometry: pd.DataFrame) -> str:
     """Say how often the next layer is no worse, and where it is significantly worse or better."""
-    significant = layers[layers["p_corrected"] < 0.05]
-    worse, better = significant[significant["difference"] > 0], significant[significant["difference"] < 0]
+    better, worse = significant_steps(layers)
     plain = layers[(layers["p_paired"] < 0.05) & (layers["difference"] > 0)]
     text = (
         f"Over {layers['dataset'].nunique()} datasets the next layer is no worse in "
-        f"{_percent(_weighted(layers, 'share_no_worse'))} of the splits and strictly worse in "
-        f"{_percent(_weighted(layers, 'share_worse'))}: as a statement about every stack the proposition "
-        f"{_holds(not layers['share_worse'].any())}. Of {len(layers)} steps from a layer to the next, "
-        f"{len(better)} "
-        f"lower the mean error significantly and {len(worse)} raise it (corrected t-test; the plain paired "
-        f"test sees {len(plain)} that raise it)."
+        f"{percent(weighted(layers, 'share_no_worse'))} of the splits and strictly worse in "
+        f"{percent(weighted(layers, 'share_worse'))}: as a statement about every stack the proposition "
+        f"{holds(not layers['share_worse'].any())}. Of {len(layers)} steps from a layer to the next, "
+        f"{better} lower the mean error significantly and {worse} raise it (corrected t-test; the plain "
+        f"paired test sees {len(plain)} that raise it)."
     )
     if len(plain):
         where = ", ".join(
@@ -121,8 +113,7 @@ def proposition1(layers: pd.DataFrame, geometry: pd.DataFrame) -> str:
         falls = int((ratio.iloc[:, -1] < ratio.iloc[:, 0]).sum())
         text += (
             " From the first to the last layer the ratio of distances within classes to those between "
-            "classes "
-            f"falls on {falls} of {len(ratio)} datasets."
+            f"classes falls on {falls} of {len(ratio)} datasets."
         )
     return text
 
@@ -137,29 +128,16 @@ def loss_weights(frame: pd.DataFrame) -> str:
         name = "γ · hinge" if loss == "scaled" else "the plain hinge"
         parts.append(
             f"with {name} at rate {rate:g} they end between {part['weight'].min():.2f} and "
-            f"{part['weight'].max():.2f}, {_percent((part['weight'] <= 0).mean())} of them at 0"
+            f"{part['weight'].max():.2f}, {percent((part['weight'] <= 0).mean())} of them at 0"
         )
     return (
-        "The derivative of the loss by w_i is the local loss, which is never negative, so w_i can only "
-        "fall; "
-        f"it rose {rising} times in {len(frame)} observations. Starting from 1, {'; '.join(parts)}. A weight "
-        "at 0 has switched its local loss off; without the stop at 0 it would go on and push classes "
-        "together."
+        f"The derivative of the loss by w_i is the local loss, which is never negative, so w_i can only "
+        f"fall; it rose {rising} times in {len(frame)} observations. Starting from 1, {'; '.join(parts)}. A "
+        f"weight at 0 has switched its local loss off; without the stop at 0 it would go on and push "
+        f"classes together."
     )
-
-
-def _holds(true: object) -> str:
-    return "holds" if true else "does not hold"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _place(frame: pd.DataFrame, column: str, smallest: bool = False) -> str:
     row = frame.sort_values(column, ascending=smallest, kind="stable").iloc[0]
     return f"{row['dataset']}" + (f", γ = {row['gamma']:g}" if smallest else "")
-
-
-def _weighted(frame: pd.DataFrame, column: str) -> float:
-    return float((frame[column] * frame["splits"]).sum() / frame["splits"].sum())

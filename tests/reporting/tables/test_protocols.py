@@ -48,6 +48,7 @@ def test_the_page_names_what_changes(tmp_path) -> None:
         "conclusions.csv",
         "win_tie_loss.csv",
         "protocols.md",
+        "findings.md",
     }
 
 

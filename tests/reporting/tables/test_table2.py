@@ -19,6 +19,7 @@ FILES = {
     "table2.csv", "table2.tex", "table2.md", "win_tie_loss.csv", "tests.csv", "ranks.csv", "selections.csv",
     "selections.md", "paper_comparison.csv", "paper_comparison_counts.csv", "paper_comparison.md",
     "paper_comparison.tex", "critical_difference.pdf", "critical_difference.png", "manifest.json",
+    "findings.md",
 }  # fmt: skip
 
 

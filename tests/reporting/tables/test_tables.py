@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mloml.reporting.context import REGENERATED, labels_of
+from mloml.reporting.context import NOT_HERE, REGENERATED, labels_of
 from mloml.reporting.model import Column, Entry, Row, Table, number
 from mloml.reporting.tables import INCOMPLETE, NO_REFERENCE, Labels, build_table, summarise, table_to_frame
 
@@ -105,7 +105,7 @@ def test_footnotes_cover_regenerated_data_reconstructions_and_missing_datasets(m
     table = build_table(summarise(result.frame, labels_of(result), "mloml_r"), "", "")
     notes = list(table.footnotes())
     assert "reconstruction" in notes and REGENERATED in notes
-    assert any(note.startswith("not available: no copy in the cache") for note in notes)
+    assert NOT_HERE in notes
     wine = next(row for row in table.rows if row.name == "wine")
     assert all(entry == Entry() for entry in wine.entries)
 

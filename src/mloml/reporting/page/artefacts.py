@@ -71,18 +71,22 @@ CSV_TITLES = {
 }
 """Headings of CSV files, in the order in which they are shown; others follow under their own names."""
 
+CONVERGENCE = (
+    "Mean test error after each scan under the three propagation strategies, BP with the protocol's learning "
+    "rate and with one chosen by cross-validation; one panel per dataset, bands one standard error."
+)
+
 PICTURES = {
     "critical_difference": (
         "Critical-difference diagram",
         "Mean rank of each algorithm over the datasets (left is better); algorithms joined by a bar do not "
         "differ significantly (Nemenyi).",
     ),
-    "convergence": (
-        "Error against scans: FP, BP and FBP",
-        "Mean test error after each scan of the three propagation strategies, one panel per dataset.",
-    ),
+    "convergence_mloml_r": ("Error against scans: FP, BP and FBP of MLOML-r", CONVERGENCE),
+    "convergence_mloml_s": ("Error against scans: FP, BP and FBP of MLOML-s", CONVERGENCE),
+    "convergence_mloml_t": ("Error against scans: FP, BP and FBP of MLOML-t", CONVERGENCE),
 }
-"""Title and caption of pictures without a caption file, by the beginning of their name."""
+"""Title and caption of pictures without a caption file."""
 
 
 def csv_order(stem: str) -> tuple[int, str]:
@@ -97,8 +101,7 @@ def picture_text(stem: str) -> tuple[str, str]:
     >>> picture_text("my_plot")
     ('My plot', '')
     """
-    found = next((text for start, text in PICTURES.items() if stem.startswith(start)), None)
-    return found or (csv_title(stem), "")
+    return PICTURES.get(stem, (csv_title(stem), ""))
 
 
 def csv_title(stem: str) -> str:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from mloml.reporting.files import write_text
+from mloml.reporting.page.artefacts import Artefact
 from mloml.reporting.page.gather import Section, gather
 
 
 def write_report(results: Path) -> Path:
     """Write ``report/index.html`` below ``results`` and return its path."""
     page = results / "report" / "index.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = page.with_suffix(".tmp")
-    unfinished.write_text(render(gather(results)), encoding="utf-8")
-    unfinished.replace(page)
+    write_text(page, render(gather(results)))
     return page
 
 
@@ -38,14 +38,14 @@ def render(sections: list[Section]) -> str:
     return environment.get_template("report.html").render(
         sections=sections,
         failures=[section for section in sections if section.failures],
-        manifests=[section for section in sections if section.manifest],
+        origins=[origin(section, manifest) for section in sections for manifest in section.manifests],
         summary=provenance_line(sections),
     )
 
 
 def provenance_line(sections: list[Section]) -> str:
     """Say in one sentence which protocol and which revision the artefacts come from."""
-    manifests = [section.manifest for section in sections if section.manifest]
+    manifests = [manifest for section in sections for manifest in section.manifests]
     protocols = sorted({name for m in manifests if (name := _protocol(m))})
     revisions = sorted({name for m in manifests if (name := _revision(m))})
     if not manifests:
@@ -56,6 +56,36 @@ def provenance_line(sections: list[Section]) -> str:
     if revisions:
         parts.append(f"Code revision: {', '.join(revisions)}.")
     return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A row of the page's last table: where an artefact comes from."""
+
+    artefact: Artefact
+    protocol: str
+    command: str
+    revision: str
+    written: str
+    cells: str
+    manifest: dict[str, Any]
+
+
+def origin(section: Section, manifest: dict[str, Any]) -> Origin:
+    """Read off a manifest what people ask for first."""
+    cells = manifest.get("cells")
+    counted = (
+        f"{cells.get('ok')} of {cells.get('count')}" if isinstance(cells, dict) and cells.get("count") else ""
+    )
+    return Origin(
+        section.artefact,
+        _protocol(manifest),
+        str(manifest.get("command", "")),
+        _revision(manifest),
+        str(manifest.get("written", "")).replace("T", " ")[:16],
+        counted,
+        manifest,
+    )
 
 
 def _protocol(manifest: dict[str, Any]) -> str:

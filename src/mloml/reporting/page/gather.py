@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL, Artefact, csv_order, csv_title, picture_text
-from mloml.reporting.page.markdown import Document, read_document
+from mloml.reporting.findings import FINDINGS
+from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL, Artefact, csv_order, csv_title
+from mloml.reporting.page.markdown import Document, Places, read_document
+from mloml.reporting.page.pictures import Picture, picture_of
 from mloml.reporting.page.tables import Table, any_table, error_table
 
 LONGEST_TABLE = 600
@@ -19,16 +21,8 @@ LONGEST_TABLE = 600
 
 NOT_TABLES = {"cells", "failures"}
 
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure with its caption, the image inside the page."""
-
-    title: str
-    caption: str
-    uri: str
-    source: str
-    numbers: Table | None = None
+SPELT_OUT = {"table1": ["note", "missing"]}
+"""Columns that the words below a table repeat."""
 
 
 @dataclass
@@ -39,8 +33,9 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
-    failures: Table | None = None
-    manifest: dict[str, Any] | None = None
+    findings: Document | None = None
+    failures: list[Table] = field(default_factory=list)
+    manifests: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -56,10 +51,11 @@ class Section:
 
     @property
     def state(self) -> str:
-        """Say in a word or two how far the artefact is: what its manifest says, if it has one."""
+        """Say in a word or two how far the artefact is: what its manifests say, if it has any."""
         if not self.present:
             return "not made yet"
-        return str((self.manifest or {}).get("state", "made"))
+        states = [str(manifest.get("state", "made")) for manifest in self.manifests] or ["made"]
+        return next((state for state in states if state != "complete"), states[0])
 
 
 def gather(results: Path) -> list[Section]:
@@ -72,36 +68,64 @@ def _section(folder: Path, artefact: Artefact) -> Section:
     section = Section(artefact)
     if not folder.is_dir():
         return section
-    section.manifest = _manifest(folder / "manifest.json", section.notes)
-    pictures = {path.stem for path in folder.glob("*.png")}
-    tables = {path.stem: _table(path, section) for path in sorted(folder.glob("*.csv"))}
-    section.tables = [
-        table
-        for stem in sorted(tables, key=lambda stem: (stem != artefact.main, csv_order(stem)))
-        if (table := tables[stem]) is not None and stem not in pictures
+    section.manifests = [
+        content for path in _own(folder, "manifest.json") if (content := _json(path, section))
     ]
-    section.pictures = [_picture(folder, stem, tables.get(stem)) for stem in sorted(pictures, key=csv_order)]
-    written = pictures | set(tables)  # their .md twins stand beside them
+    pictures = {path.stem for path in folder.glob("*.png")}
+    frames = {
+        path.stem: frame
+        for path in sorted(folder.glob("*.csv"))
+        if (frame := _frame(path, section)) is not None
+    }
+    places = {f"{stem}.md": (f"{folder.name}-{stem}", csv_title(stem)) for stem in frames}
+    tables = {stem: _table(folder / f"{stem}.csv", frames[stem], section, places) for stem in frames}
+    section.tables = [
+        tables[stem]
+        for stem in sorted(tables, key=lambda stem: (stem != artefact.main, csv_order(stem)))
+        if stem not in pictures
+    ]
+    for stem in sorted(pictures, key=csv_order):
+        section.pictures += picture_of(folder, stem, tables.get(stem), section.notes)
+    findings = folder / FINDINGS
+    section.findings = read_document(findings, prose_only=True) if findings.is_file() else None
+    written = pictures | set(tables) | {findings.stem}  # their .md twins stand beside them
     section.documents = [read_document(p) for p in sorted(folder.glob("*.md")) if p.stem not in written]
-    section.failures = _failures(folder / "failures.csv", section.notes)
+    section.failures = [
+        any_table(frame, "Failures", f"{path.relative_to(folder.parent)}")
+        for path in _own(folder, "failures.csv")
+        if (frame := _read(path, section.notes)) is not None and not frame.empty
+    ]
     return section
 
 
-def _table(path: Path, section: Section) -> Table | None:
+def _own(folder: Path, name: str) -> list[Path]:
+    """Return the artefact's file of a name, or those of the runs in folders below it."""
+    return [folder / name] if (folder / name).is_file() else sorted(folder.glob(f"*/{name}"))
+
+
+def _frame(path: Path, section: Section) -> pd.DataFrame | None:
+    """Return what a CSV file holds, unless it is not for the page."""
     frame = None if path.stem in NOT_TABLES else _read(path, section.notes)
     if frame is None or frame.empty:
         return None
-    source = f"{path.parent.name}/{path.name}"
     if len(frame) > LONGEST_TABLE:
-        section.notes.append(f"{source} has {len(frame)} rows and is not shown here.")
+        section.notes.append(f"{path.parent.name}/{path.name} has {len(frame)} rows and is not shown here.")
         return None
+    return frame.drop(columns=SPELT_OUT.get(path.stem, []), errors="ignore")
+
+
+def _table(path: Path, frame: pd.DataFrame, section: Section, places: Places) -> Table:
+    source = f"{path.parent.name}/{path.name}"
+    titles = algorithm_titles(section.manifests)
     if path.stem == section.artefact.main and (path.parent / "cells.csv").is_file() and "note" in frame:
-        errors = cell_errors(path.parent, section.manifest, section.notes)
+        errors = cell_errors(path.parent, titles, section.notes)
         table = error_table(frame, section.artefact.title, source, errors)
     else:
-        table = any_table(frame, csv_title(path.stem), source)
+        table = any_table(frame, csv_title(path.stem), source, titles)
     twin = path.with_suffix(".md")
-    return replace(table, about=read_document(twin, prose_only=True).html) if twin.is_file() else table
+    if not twin.is_file():
+        return table
+    return replace(table, about=read_document(twin, prose_only=True, places=places).html)
 
 
 def _read(path: Path, notes: list[str]) -> pd.DataFrame | None:
@@ -113,13 +137,12 @@ def _read(path: Path, notes: list[str]) -> pd.DataFrame | None:
 
 
 def cell_errors(
-    folder: Path, manifest: dict[str, Any] | None, notes: list[str]
+    folder: Path, titles: Mapping[str, str], notes: list[str]
 ) -> dict[tuple[str, str], list[float]]:
     """Return the errors of the splits by dataset and printed heading, in the order of the splits."""
     frame = _read(folder / "cells.csv", notes)
     if frame is None or not {"dataset", "algorithm", "split", "error"} <= set(frame.columns):
         return {}
-    titles = algorithm_titles(manifest)
     frame = frame[frame["error"] != ""]
     frame = frame.assign(split=pd.to_numeric(frame["split"]), error=pd.to_numeric(frame["error"]))
     found: dict[tuple[str, str], list[float]] = {}
@@ -130,40 +153,22 @@ def cell_errors(
     return found
 
 
-def algorithm_titles(manifest: dict[str, Any] | None) -> dict[str, str]:
-    """Return printed titles by config name, from the study's config inside its manifest."""
-    config = (manifest or {}).get("config")
-    entries = config.get("algorithms") if isinstance(config, dict) else None
+def algorithm_titles(manifests: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return printed titles by config name, from the studies' configs inside their manifests."""
+    configs = [manifest.get("config") for manifest in manifests]
+    entries = [config.get("algorithms") for config in configs if isinstance(config, dict)]
     return {
         entry["name"]: entry.get("title") or entry["name"]
-        for entry in entries or []
+        for listed in entries
+        for entry in listed or []
         if isinstance(entry, dict) and "name" in entry
     }
 
 
-def _picture(folder: Path, stem: str, numbers: Table | None) -> Picture:
-    data = base64.b64encode((folder / f"{stem}.png").read_bytes()).decode("ascii")
-    caption = folder / f"{stem}.md"
-    title, text = picture_text(stem)
-    if caption.is_file():
-        document = read_document(caption)
-        title, text = document.title or title, document.lead
-    return Picture(title, text, f"data:image/png;base64,{data}", f"{folder.name}/{stem}.png", numbers)
-
-
-def _manifest(path: Path, notes: list[str]) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
+def _json(path: Path, section: Section) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        notes.append(f"{path.parent.name}/manifest.json could not be read: {error}")
+        section.notes.append(f"{path.parent.name}/manifest.json could not be read: {error}")
         return None
     return content if isinstance(content, dict) else None
-
-
-def _failures(path: Path, notes: list[str]) -> Table | None:
-    frame = _read(path, notes) if path.is_file() else None
-    if frame is None or frame.empty:
-        return None
-    return any_table(frame, "Failures", f"{path.parent.name}/failures.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,9 @@ from markupsafe import Markup
 
 LOWEST_HEADING = 6
 NOT_PROSE = ("<sup>", "![", "Made by `", "(The ")
+
+Places = Mapping[str, tuple[str, str]]
+"""For a file's name, the anchor under which it is on the page and the title it has there."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +28,16 @@ class Document:
     source: str
 
 
-def read_document(path: Path, prose_only: bool = False) -> Document:
+def read_document(path: Path, prose_only: bool = False, places: Places | None = None) -> Document:
     """Read a Markdown file; a heading of level 1 becomes the title, others go below it."""
-    return document(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}", prose_only)
+    return document(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}", prose_only, places)
 
 
-def document(text: str, source: str, prose_only: bool = False) -> Document:
+def document(text: str, source: str, prose_only: bool = False, places: Places | None = None) -> Document:
     r"""Render Markdown; ``prose_only`` leaves out tables with their footnotes, pictures and the command.
+
+    Links to files that are on the page (``places``) lead there under the title they have on it; of other
+    links only the words stay, because the page stands alone.
 
     >>> found = document("# Findings\n\nIt *holds*.\n\n## Layer 1\n<b>x</b>", "findings.md")
     >>> found.title, found.lead
@@ -54,7 +61,7 @@ def document(text: str, source: str, prose_only: bool = False) -> Document:
     for token in tokens:
         if token.type.startswith("heading"):
             token.tag = f"h{min(max(3, int(token.tag[1]) + below), LOWEST_HEADING)}"
-        token.children = [child for child in token.children or [] if _stays(child)]
+        token.children = _inside_the_page(token.children or [], places or {})
     html = parser.renderer.render(_without_bare_headings(tokens), parser.options, {})
     return Document(title, lead, Markup(html.rstrip("\n")), source)
 
@@ -88,9 +95,22 @@ def _without_bare_headings(tokens: list[Token]) -> list[Token]:
     return kept
 
 
-def _stays(child: Token) -> bool:
-    """Tell whether an inline token can stand in the page: no pictures, no links to other files."""
-    return child.type not in ("image", "link_open", "link_close")
+def _inside_the_page(children: list[Token], places: Places) -> list[Token]:
+    """Return inline tokens without pictures, and with links only to what is on the page."""
+    kept: list[Token] = []
+    title = ""
+    for child in children:
+        if child.type == "link_open":
+            anchor, title = places.get(str(child.attrGet("href")), ("", ""))
+            child.attrSet("href", f"#{anchor}")
+        if child.type == "image" or (child.type in ("link_open", "link_close") and not title):
+            continue
+        if child.type == "text" and title:
+            child.content = title
+        if child.type == "link_close":
+            title = ""
+        kept.append(child)
+    return kept
 
 
 def _plain(token: Token) -> str:

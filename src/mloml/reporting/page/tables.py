@@ -24,7 +24,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """A table ready to be printed; rows of ``foot`` stay below whatever is sorted."""
+    """A table ready to be printed.
+
+    Rows of ``foot`` stay below whatever is sorted. ``notes`` maps a remark to the rows and columns it is
+    about, which carry an asterisk.
+    """
 
     title: str
     source: str
@@ -32,6 +36,12 @@ class Table:
     groups: list[list[list[Entry]]]
     foot: list[list[Entry]] = field(default_factory=list)
     about: Markup = field(default_factory=Markup)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def anchor(self) -> str:
+        """Name by which links inside the page find the table."""
+        return self.source.removesuffix(".csv").replace("/", "-")
 
     @property
     def numeric(self) -> list[bool]:
@@ -49,20 +59,28 @@ def _is_number(entry: Entry) -> bool:
     return entry.value is not None or entry.text in ("", DASH)
 
 
-FOOT_ROWS = {"win/tie/loss", "note"}
+FOOT_ROWS = {"win/tie/loss"}
+NOTE_ROW = "note"
 
 KINDS = {"agrees": "good", "yes": "good", "differs": "bad", "no": "bad"}
 """Answers that get a tick or a cross; the word itself stays."""
 
 
-def any_table(frame: pd.DataFrame, title: str, source: str) -> Table:
+NAMES = ("algorithm", "reference", "activation")
+"""Columns whose entries are an algorithm's config name, for which its printed title is shown."""
+
+
+def any_table(frame: pd.DataFrame, title: str, source: str, titles: Mapping[str, str] | None = None) -> Table:
     """Turn a frame of strings into a table; numbers are shortened and sorted by value.
+
+    ``titles`` maps config names of algorithms to what is printed for them.
 
     >>> table = any_table(pd.DataFrame({"dataset": ["iris"], "error": ["0.123456"]}), "Errors", "errors.csv")
     >>> [entry.text for entry in table.groups[0][0]], table.numeric
     (['iris', '0.1235'], [False, True])
     """
-    rows = [[_entry(text) for text in row] for row in frame.itertuples(index=False)]
+    named = {name: frame[name].replace(dict(titles or {})) for name in NAMES if name in frame}
+    rows = [[_entry(text) for text in row] for row in frame.assign(**named).itertuples(index=False)]
     return Table(title, source, [_heading(column) for column in frame.columns], [rows])
 
 
@@ -73,24 +91,36 @@ def error_table(
 
     The first column names the dataset, the last one carries notes, the others are algorithms by their
     printed headings.  ``errors`` maps dataset and heading to the errors of the splits.  Datasets that
-    are not counted are a group of their own; win/tie/loss and notes go to the foot.
+    are not counted are a group of their own, win/tie/loss goes to the foot, notes go below the table.
     """
+    headings = [str(column) for column in frame.columns[1:-1]]
     counted: list[list[Entry]] = []
     below: list[list[Entry]] = []
     foot: list[list[Entry]] = []
+    notes: dict[str, list[str]] = {}
     for dataset, *texts, note in frame.astype(str).itertuples(index=False, name=None):
-        headings = frame.columns[1:-1]
-        entries = [
-            error_entry(text, errors.get((dataset, heading), ()), f"{heading} on {dataset}")
-            for heading, text in zip(headings, texts, strict=True)
-        ]
-        row = [Entry(dataset), *entries, Entry(note)]
-        if dataset in FOOT_ROWS:
-            foot.append([Entry(dataset), *(Entry(text) for text in texts), Entry(note)])
+        if dataset == NOTE_ROW:
+            for heading, text in zip(headings, texts, strict=True):
+                _remember(notes, text, heading)
+        elif dataset in FOOT_ROWS:
+            foot.append([Entry(dataset), *(Entry(text) for text in texts)])
         else:
-            (below if note.startswith("not counted") else counted).append(row)
+            _remember(notes, note, dataset)
+            entries = [
+                error_entry(text, errors.get((dataset, heading), ()), f"{heading} on {dataset}")
+                for heading, text in zip(headings, texts, strict=True)
+            ]
+            group = below if note.startswith("not counted") else counted
+            group.append([Entry(f"{dataset}*" if note else dataset), *entries])
+    marked = {name for names in notes.values() for name in names}
+    columns = ["dataset", *(f"{heading}*" if heading in marked else heading for heading in headings)]
     groups = [group for group in (counted, below) if group]
-    return Table(title, source, [str(column) for column in frame.columns], groups, foot)
+    return Table(title, source, columns, groups, foot, notes=notes)
+
+
+def _remember(notes: dict[str, list[str]], note: str, name: str) -> None:
+    if note:
+        notes.setdefault(note, []).append(name)
 
 
 def error_entry(text: str, errors: Sequence[float], label: str) -> Entry:
