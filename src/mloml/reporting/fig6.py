@@ -11,6 +11,8 @@ from mloml.reporting.artefact import write_figure
 from mloml.reporting.context import labels_of, starred
 from mloml.reporting.figure_files import footnotes
 from mloml.reporting.figures_space import feature_space_figure, plane
+from mloml.reporting.findings import write_findings
+from mloml.reporting.model import number
 from mloml.reporting.style import paper_style
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def write_fig6(result: StudyResult, outputs: dict[str, Outputs], codes: dict[str
     ]
     columns = ["dataset", "space", "x", "y", "code", "error"]
     frame = pd.concat(points)[columns] if points else pd.DataFrame(columns=columns)
+    write_findings(result.folder, this_command(), _errors_sentence(outputs, datasets))
     with paper_style():
         write_figure(
             feature_space_figure(frame, datasets, spaces, classes, missing),
@@ -62,3 +65,14 @@ def write_fig6(result: StudyResult, outputs: dict[str, Outputs], codes: dict[str
             ),
             command=this_command(),
         )
+
+
+def _errors_sentence(outputs: dict[str, Outputs], titles: dict[str, str]) -> str:
+    """Say what the projections cannot show: the 5-NN error from the input to the last layer."""
+    changes = []
+    for name, spaces in outputs.items():
+        errors = [number(error) for _, error in spaces.values()]
+        changes.append(f"{titles[name]} {errors[0]} → {errors[-1]}")
+    if not changes:
+        return "No dataset of this figure is here yet."
+    return f"5-NN error from the input to the last layer on the first split: {', '.join(changes)}."

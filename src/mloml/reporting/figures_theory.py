@@ -122,7 +122,7 @@ def weights_figure(frame: pd.DataFrame) -> Figure:
                 grouped.min().index, grouped.min(), grouped.max(), color=colour, alpha=0.12, linewidth=0
             )
         name = "γ · hinge" if loss == "scaled" else "hinge"
-        axes.set_title(f"local loss {name}, rate {rate:.0e}")
+        axes.set_title(f"local loss {name}, rate {rate:g}")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(-0.03, 1.03)
     figure.supxlabel("scans over the training half", fontsize=7.5)

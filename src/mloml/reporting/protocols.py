@@ -60,7 +60,7 @@ def counts_frame(conclusions: pd.DataFrame, titles: dict[str, str]) -> pd.DataFr
 
 
 def write_protocols(paper: Results, clean: Results, reference: str, folder: Path, command: str) -> str:
-    """Write ``conclusions.csv``, ``win_tie_loss.csv`` and ``protocols.md``; return the summary."""
+    """Write ``conclusions.csv``, ``counts.csv`` and ``protocols.md``; return the summary."""
     conclusions = protocols_frame(paper, clean)
     titles = dict(paper.labels.algorithms)
     counts = counts_frame(conclusions, titles)
@@ -68,7 +68,7 @@ def write_protocols(paper: Results, clean: Results, reference: str, folder: Path
     changed = conclusions[conclusions["survives"] == "no"]
     write_findings(folder, command, summary)
     write_csv(folder / "conclusions.csv", conclusions)
-    write_csv(folder / "win_tie_loss.csv", counts)
+    write_csv(folder / "counts.csv", counts)
     parts = [
         DIFFERENCES,
         summary,

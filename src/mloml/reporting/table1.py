@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from mloml.reporting.files import write_csv, write_text
+from mloml.reporting.findings import write_findings
 from mloml.reporting.latex import frame_to_latex
 from mloml.reporting.markdown import document, escape, frame_to_markdown
 
@@ -16,6 +17,7 @@ SIZES = ("instances", "features", "classes")
 def write_table1(frame: pd.DataFrame, folder: Path, command: str) -> None:
     """Write table1.csv, .md and .tex from a frame of :func:`mloml.datasets.overview.overview`."""
     write_csv(folder / "table1.csv", frame)
+    write_findings(folder, command, difference_sentence(frame))
     shown = _shown(frame)
     pairs = zip(frame["dataset"], frame["note"], strict=True)
     notes = [f"{name}: {note}" for name, note in pairs if note]

@@ -26,9 +26,9 @@ CAPTIONS = {
     "theorem2": (
         "Theorem 2: regret and its bounds",
         "Regret of MOML's recursion, losses taken before each step, γ = 1/√T (Φ = 1), against U = −1/4 on "
-        "the line and against the best fixed positive semi-definite matrix on data; the bound as claimed "
-        "does not grow with T, the corrected one does. Both axes are logarithmic; negative regrets are not "
-        "drawn.",
+        "the line and against the best fixed positive semi-definite matrix on data. The bound as claimed "
+        "changes with T only where the best matrix does, the corrected one grows like √T besides. Both axes "
+        "are logarithmic; negative regrets are not drawn.",
     ),
     "proposition1": (
         "Proposition 1: is the next layer no worse?",

@@ -46,7 +46,7 @@ def test_the_page_names_what_changes(tmp_path) -> None:
     assert text.endswith("Made by `python experiments/protocols.py`.\n")
     assert {path.name for path in tmp_path.iterdir()} == {
         "conclusions.csv",
-        "win_tie_loss.csv",
+        "counts.csv",
         "protocols.md",
         "findings.md",
     }

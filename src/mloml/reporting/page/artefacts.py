@@ -53,6 +53,7 @@ CSV_TITLES = {
     "paper_comparison_counts": "Verdicts counted",
     "paper_comparison": "Verdicts: our means against the paper's",
     "win_tie_loss": "Win/tie/loss under three tests",
+    "counts": "Win/tie/loss under both protocols",
     "ranks": "Mean ranks",
     "selections": "Three ways of choosing the step size",
     "tests": "Tests against the reference",

@@ -121,7 +121,8 @@ def _table(path: Path, frame: pd.DataFrame, section: Section, places: Places) ->
         errors = cell_errors(path.parent, titles, section.notes)
         table = error_table(frame, section.artefact.title, source, errors)
     else:
-        table = any_table(frame, csv_title(path.stem), source, titles)
+        main = path.stem == section.artefact.main
+        table = any_table(frame, section.artefact.title if main else csv_title(path.stem), source, titles)
     twin = path.with_suffix(".md")
     if not twin.is_file():
         return table

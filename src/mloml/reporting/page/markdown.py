@@ -27,6 +27,11 @@ class Document:
     html: Markup
     source: str
 
+    @property
+    def listed(self) -> bool:
+        """Tell whether there is a list, so more than the first paragraph."""
+        return "<li>" in self.html
+
 
 def read_document(path: Path, prose_only: bool = False, places: Places | None = None) -> Document:
     """Read a Markdown file; a heading of level 1 becomes the title, others go below it."""

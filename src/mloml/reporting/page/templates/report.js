@@ -125,11 +125,11 @@
     }
   });
 
-  // Printed pages show everything; narrow figures need no sideways scrolling on a phone.
+  // Printed pages show what is folded, except tables of many pages; narrow figures need no sideways scrolling on a phone.
   let closed = [];
   addEventListener("beforeprint", () => {
     hide();
-    closed = [...document.querySelectorAll("details:not([open])")].filter((d) => !d.closest("#provenance, figure"));
+    closed = [...document.querySelectorAll("details:not([open])")].filter((d) => !d.closest("#provenance, figure, .long"));
     closed.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => { closed.forEach((d) => { d.open = false; }); });
