@@ -46,7 +46,7 @@ def bp_rate_sentences(leads: pd.DataFrame, titles: dict[str, str], rate: float |
         if mine.empty:
             continue
         lead, lead_cv = float(mine["lead"].mean()), float(mine["lead_cv"].mean())
-        share = f" ({1 - lead_cv / lead:.0%} of the lead goes)" if lead > 0 else ""
+        share = f" ({100 * (1 - lead_cv / lead):.0f} % of the lead goes)" if lead > 0 else ""
         wins = [_counts(mine[column]) for column in ("mark", "mark_cv")]
         sentences.append(
             f"{title}, {len(mine)} datasets: BP's error at the rate {rate:g} is {number(lead)} above FP's on "
@@ -61,11 +61,11 @@ def bp_rate_headline(leads: pd.DataFrame, titles: dict[str, str], rate: float | 
 
     >>> leads = pd.DataFrame({"activation": ["mloml_r"], "lead": [0.02], "lead_cv": [0.005], "counted": True})
     >>> bp_rate_headline(leads, {"mloml_r": "MLOML-r"}, 1e-4)
-    "With BP's rate chosen by cross-validation, this much of FP's lead over BP goes: MLOML-r 75%."
+    "With BP's rate chosen by cross-validation, this much of FP's lead over BP goes: MLOML-r 75 %."
     """
     means = leads[leads["counted"].astype(bool)].groupby("activation")[["lead", "lead_cv"]].mean()
     shares = [
-        f"{title} {1 - means['lead_cv'][base] / means['lead'][base]:.0%}"
+        f"{title} {100 * (1 - means['lead_cv'][base] / means['lead'][base]):.0f} %"
         for base, title in titles.items()
         if base in means.index and means["lead"][base] > 0
     ]

@@ -56,7 +56,7 @@ def notes_paragraph(labels: Labels) -> str:
     titles = {**labels.datasets, **labels.algorithms}
     notes = {name: labels.note_of(name) for name in titles}
     lines = [f"- {escape(titles[name])}: {escape(note)}" for name, note in notes.items() if note]
-    return "\n".join(["Notes:", "", *lines]) if lines else ""
+    return "\n".join(["## Notes", "", *lines]) if lines else ""
 
 
 def starred(labels: Labels, names: Mapping[str, str]) -> dict[str, str]:

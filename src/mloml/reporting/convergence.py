@@ -73,7 +73,7 @@ def convergence_sentences(convergence: pd.DataFrame) -> list[str]:
             continue
         ahead = int((known["fbp_first"] < known[f"{strategy}_first"]).sum())
         caught = known[f"{strategy}_catches_up"].dropna()
-        median = f", at the median after {caught.median():g} scans" if len(caught) else ""
+        median = f", at the median in scan {caught.median():g}" if len(caught) else ""
         first = [number(known[f"{name}_first"].mean()) for name in ("fbp", strategy)]
         last = [number(known[f"{name}_last"].mean()) for name in ("fbp", strategy)]
         sentences.append(

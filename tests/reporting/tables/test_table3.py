@@ -91,7 +91,9 @@ def test_share_of_the_lead_that_is_the_rate() -> None:
     assert leads[["mark", "mark_cv"]].to_numpy()[0].tolist() == ["win", "tie"]
     (sentence,) = bp_rate_sentences(leads, {"mloml_r": "MLOML-r"}, 1e-4)
     assert (
-        "is .100 above FP's" in sentence and ".020 (0/1/0)" in sentence and "80% of the lead goes" in sentence
+        "is .100 above FP's" in sentence
+        and ".020 (0/1/0)" in sentence
+        and "80 % of the lead goes" in sentence
     )
 
 
@@ -124,7 +126,7 @@ def test_the_scan_at_which_bp_catches_up() -> None:
     assert (row["bp_first"], row["bp_last"], row["fbp_first"]) == (0.5, 0.3, 0.4)
     assert row["bp_catches_up"] == 2 and pd.isna(row["bp_cv_catches_up"])
     plain, tuned, forward = convergence_sentences(table)
-    assert "in 1 of 1 (dataset, activation) pairs" in plain and "at the median after 2 scans" in plain
+    assert "in 1 of 1 (dataset, activation) pairs" in plain and "at the median in scan 2" in plain
     assert "after one scan in 0 of them;" in tuned
     assert "FP alone has .400" in forward
 
