@@ -49,9 +49,9 @@ def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
     for cell in cells:
         now = determinants(cell)
         changes = [differences(old.get("determinants", {}), now) for old in store.siblings(cell)]
-        if changes:
-            # The one with the fewest differences explains the most.
-            fewest: list[str] = min(changes, key=len)
+        # The one with the fewest differences explains the most.
+        fewest: list[str] = min(changes, key=len, default=[])
+        if any(not text.startswith("record ") for text in fewest):  # else it answers another question
             reason = "; ".join(fewest)
             reasons[reason] += 1
             names = examples.setdefault(reason, [])
