@@ -127,7 +127,9 @@ def test_a_long_table_is_named_instead_of_shown(results):
 
 
 def test_numbers_are_shortened_and_words_left_alone():
-    table = any_table(pd.DataFrame({"a": ["0.00012345", "12"], "b": ["iris", ""]}), "t", "t.csv")
+    frame = pd.DataFrame({"a": ["0.00012345", "12"], "b": ["iris", ""], "note": ["", ""]})
+    table = any_table(frame, "t", "t.csv")
+    assert table.columns == ["a", "b"]
     assert [row[0].text for row in table.groups[0]] == ["0.0001234", "12"]
     assert table.numeric == [True, False]
 

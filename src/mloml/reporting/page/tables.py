@@ -73,12 +73,13 @@ NAMES = ("algorithm", "reference", "activation")
 def any_table(frame: pd.DataFrame, title: str, source: str, titles: Mapping[str, str] | None = None) -> Table:
     """Turn a frame of strings into a table; numbers are shortened and sorted by value.
 
-    ``titles`` maps config names of algorithms to what is printed for them.
+    ``titles`` maps config names of algorithms to what is printed for them. Empty columns are left out.
 
     >>> table = any_table(pd.DataFrame({"dataset": ["iris"], "error": ["0.123456"]}), "Errors", "errors.csv")
     >>> [entry.text for entry in table.groups[0][0]], table.numeric
     (['iris', '0.1235'], [False, True])
     """
+    frame = frame.loc[:, (frame != "").any()]
     named = {name: frame[name].replace(dict(titles or {})) for name in NAMES if name in frame}
     rows = [[_entry(text) for text in row] for row in frame.assign(**named).itertuples(index=False)]
     return Table(title, source, [_heading(column) for column in frame.columns], [rows])
