@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from mloml.reporting.findings import headline_of
+
 if TYPE_CHECKING:
     from mloml.study import StudyResult
 
@@ -34,6 +36,8 @@ def print_summary(result: StudyResult, console: Console) -> None:
         say(f"failures: {result.folder / 'failures.csv'}; the first one again: {first['command']}")
     for name in result.missing:
         say(f"left out: {name} (data not available)")
+    if headline := headline_of(result.folder):
+        say(f"in short: {headline}")
     say(f"results: {result.folder}")
 
 

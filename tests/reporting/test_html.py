@@ -113,10 +113,10 @@ def test_figures_are_inside_the_page_with_an_alternative_text(results):
     assert image["alt"] == "Figure 5: layers. Error of each layer."
 
 
-@pytest.mark.parametrize("name", ["table2.csv", "cells.csv", "manifest.json", "failures.csv"])
-@pytest.mark.parametrize("content", ["", "\x00\x01", '{"a":', 'a,b\n1,2,3,4\n"'])
+@pytest.mark.parametrize("name", ["table2.csv", "cells.csv", "manifest.json", "failures.csv", "table2.md"])
+@pytest.mark.parametrize("content", ["", "\x00\x01\xff", '{"a":', 'a,b\n1,2,3,4\n"'])
 def test_a_damaged_file_does_not_cost_the_page(results, name, content):
-    (results / "table2" / name).write_text(content)
+    (results / "table2" / name).write_bytes(content.encode("latin-1"))
     text = write_report(results).read_text(encoding="utf-8")
     assert "Theorem 2" in text
 

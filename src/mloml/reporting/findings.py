@@ -15,3 +15,18 @@ def write_findings(folder: Path, command: str, headline: str, sentences: Sequenc
     """Write a headline and further sentences; all come from the numbers of this run, never from memory."""
     listed = "\n".join(f"- {escape(sentence)}" for sentence in sentences)
     write_text(folder / FINDINGS, document("In short", [escape(headline), listed], command))
+
+
+def headline_of(folder: Path) -> str:
+    """Return the headline of an artefact's findings as plain text; nothing when it has none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_findings(Path(folder), "make it", "mlprove_paper is missing.", ["More."])
+    ...     headline_of(Path(folder)), headline_of(Path(folder, "nowhere"))
+    ('mlprove_paper is missing.', '')
+    """
+    path = folder / FINDINGS
+    if not path.is_file():
+        return ""
+    return path.read_text(encoding="utf-8").split("\n\n")[1].replace("\\", "")

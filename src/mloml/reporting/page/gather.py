@@ -72,30 +72,28 @@ def _section(folder: Path, artefact: Artefact) -> Section:
         content for path in _own(folder, "manifest.json") if (content := _json(path, section))
     ]
     pictures = {path.stem for path in folder.glob("*.png")}
-    frames = {
-        path.stem: frame
-        for path in sorted(folder.glob("*.csv"))
-        if (frame := _frame(path, section)) is not None
-    }
-    places = {f"{stem}.md": (f"{folder.name}-{stem}", csv_title(stem)) for stem in frames}
-    tables = {stem: _table(folder / f"{stem}.csv", frames[stem], section, places) for stem in frames}
-    section.tables = [
-        tables[stem]
-        for stem in sorted(tables, key=lambda stem: (stem != artefact.main, csv_order(stem)))
-        if stem not in pictures
-    ]
+    tables = _tables(folder, section)
+    order = sorted(tables, key=lambda stem: (stem != artefact.main, csv_order(stem)))
+    section.tables = [tables[stem] for stem in order if stem not in pictures]
     for stem in sorted(pictures, key=csv_order):
         section.pictures += picture_of(folder, stem, tables.get(stem), section.notes)
     findings = folder / FINDINGS
     section.findings = read_document(findings, prose_only=True) if findings.is_file() else None
     written = pictures | set(tables) | {findings.stem}  # their .md twins stand beside them
     section.documents = [read_document(p) for p in sorted(folder.glob("*.md")) if p.stem not in written]
-    section.failures = [
-        any_table(frame, "Failures", f"{path.relative_to(folder.parent)}")
-        for path in _own(folder, "failures.csv")
-        if (frame := _read(path, section.notes)) is not None and not frame.empty
-    ]
+    for path in _own(folder, "failures.csv"):
+        failures = _read(path, section.notes)
+        if failures is not None and not failures.empty:
+            section.failures.append(any_table(failures, "Failures", str(path.relative_to(folder.parent))))
     return section
+
+
+def _tables(folder: Path, section: Section) -> dict[str, Table]:
+    """Return the CSV files of an artefact by their names, as tables that know each other's places."""
+    read = {path.stem: _frame(path, section) for path in sorted(folder.glob("*.csv"))}
+    frames = {stem: frame for stem, frame in read.items() if frame is not None}
+    places = {f"{stem}.md": (f"{folder.name}-{stem}", csv_title(stem)) for stem in frames}
+    return {stem: _table(folder / f"{stem}.csv", frames[stem], section, places) for stem in frames}
 
 
 def _own(folder: Path, name: str) -> list[Path]:

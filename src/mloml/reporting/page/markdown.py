@@ -35,7 +35,8 @@ class Document:
 
 def read_document(path: Path, prose_only: bool = False, places: Places | None = None) -> Document:
     """Read a Markdown file; a heading of level 1 becomes the title, others go below it."""
-    return document(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}", prose_only, places)
+    text = path.read_text(encoding="utf-8", errors="replace")  # a damaged file must not cost the page
+    return document(text, f"{path.parent.name}/{path.name}", prose_only, places)
 
 
 def document(text: str, source: str, prose_only: bool = False, places: Places | None = None) -> Document:
