@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mloml.study import StudyResult
 
 NEVER = "not within the scans"
+RATES = {"bp": "BP at the protocol's rate", "bp_cv": "BP with its rate chosen by cross-validation"}
 
 
 def scan_curves(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.DataFrame:
@@ -77,7 +78,7 @@ def convergence_sentences(convergence: pd.DataFrame) -> list[str]:
         first = [number(known[f"{name}_first"].mean()) for name in ("fbp", strategy)]
         last = [number(known[f"{name}_last"].mean()) for name in ("fbp", strategy)]
         sentences.append(
-            f"{STRATEGIES[strategy]}: after one scan FBP's mean error is lower than BP's in {ahead} of "
+            f"{RATES[strategy]}: after one scan FBP's mean error is lower than BP's in {ahead} of "
             f"{len(known)} (dataset, activation) pairs (on average {first[0]} against {first[1]}); BP "
             f"reaches what FBP has after one scan in {len(caught)} of them{median}; after the last scan "
             f"the averages are {last[0]} and {last[1]}."
