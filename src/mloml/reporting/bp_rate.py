@@ -46,7 +46,7 @@ def bp_rate_sentences(leads: pd.DataFrame, titles: dict[str, str], rate: float |
         if mine.empty:
             continue
         lead, lead_cv = float(mine["lead"].mean()), float(mine["lead_cv"].mean())
-        share = f" ({100 * (1 - lead_cv / lead):.0f} % of the lead goes)" if lead > 0 else ""
+        share = f" ({_gone(lead, lead_cv)} of the lead goes)" if lead > 0 else ""
         wins = [_counts(mine[column]) for column in ("mark", "mark_cv")]
         sentences.append(
             f"{title}, {len(mine)} datasets: BP's error at the rate {rate:g} is {number(lead)} above FP's on "
@@ -65,7 +65,7 @@ def bp_rate_headline(leads: pd.DataFrame, titles: dict[str, str], rate: float | 
     """
     means = leads[leads["counted"].astype(bool)].groupby("activation")[["lead", "lead_cv"]].mean()
     shares = [
-        f"{title} {100 * (1 - means['lead_cv'][base] / means['lead'][base]):.0f} %"
+        f"{title} {_gone(means['lead'][base], means['lead_cv'][base])}"
         for base, title in titles.items()
         if base in means.index and means["lead"][base] > 0
     ]
@@ -91,6 +91,17 @@ def write_bp_rate(results: Results, rate: float | None, folder: Path, command: s
         folder / "bp_rate.md", document("How much of FP's lead is BP's learning rate?", parts, command)
     )
     return bp_rate_headline(leads, activations(results.labels.algorithms), rate), sentences
+
+
+def _gone(lead: float, lead_cv: float) -> str:
+    """Say how much of a lead is gone.
+
+    >>> _gone(0.02, 0.005), _gone(0.02, -0.001), _gone(0.02, 0.03)
+    ('75 %', 'all', 'none')
+    """
+    if lead_cv <= 0:
+        return "all"
+    return f"{100 * (1 - lead_cv / lead):.0f} %" if lead_cv < lead else "none"
 
 
 def _counts(marks: pd.Series) -> str:
