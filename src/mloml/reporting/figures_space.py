@@ -14,6 +14,10 @@ from mloml.reporting.panels import empty_panel
 from mloml.reporting.style import BLUE, GREEN, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
 
 Array = NDArray[np.float64]
+MANY = 1000
+"""From so many points on they are drawn small, and as pixels in the PDF."""
+LEGEND_SIZE = 11.0
+
 CLASS_LOOKS = [(BLUE, "o"), (VERMILION, "^"), (GREEN, "s"), (PURPLE, "D"), (ORANGE, "v"), (SKY, "P")]
 
 
@@ -68,21 +72,25 @@ def feature_space_figure(
             labelspacing=0.2,
             fontsize=6,
             frameon=True,
-            markerscale=1.5,
+            markerscale=(LEGEND_SIZE / _size(part)) ** 0.5,
         )
     figure.supxlabel("first principal axis", fontsize=7.5)
     figure.supylabel("second principal axis", fontsize=7.5)
     return figure
 
 
+def _size(part: pd.DataFrame) -> float:
+    """Return the area of a point: many points are small ones."""
+    return 5.0 if len(part) < MANY else 1.5
+
+
 def _scatter(axes: Axes, part: pd.DataFrame, labels: Sequence[str]) -> None:
-    size = 5.0 if len(part) < 1000 else 1.5
     for code, label in enumerate(labels):
         inside = part[part["code"] == code]
         colour, marker = CLASS_LOOKS[code % len(CLASS_LOOKS)]
         axes.scatter(
-            inside["x"], inside["y"], s=size, c=colour, marker=marker, label=label,
-            linewidths=0, alpha=0.7, rasterized=len(part) >= 1000,
+            inside["x"], inside["y"], s=_size(part), c=colour, marker=marker, label=label,
+            linewidths=0, alpha=0.7, rasterized=len(part) >= MANY,
         )  # fmt: skip
     axes.set_xticks([])
     axes.set_yticks([])
