@@ -68,6 +68,20 @@ def test_a_missing_dataset_leaves_a_labelled_empty_panel(records, missing, messa
     assert message in axes.texts[0].get_text().replace("\n", " ")
 
 
+@pytest.mark.parametrize(("datasets", "panels"), [(["iris"], 1), (["iris", "wine"], 2), (list("abcd"), 6)])
+def test_few_datasets_leave_no_empty_columns(datasets, panels):
+    with paper_style():
+        figure = curves_figure(
+            curve_frame([], "layer_errors", "layer"),
+            "layer",
+            {n: n for n in datasets},
+            ALGORITHMS,
+            {},
+            "layer",
+        )
+    assert len(figure.axes) == panels
+
+
 def test_the_legend_names_every_method_once_and_says_what_the_band_is(records):
     legend = layers_figure(records).legends[0]
     assert [text.get_text() for text in legend.texts] == [*ALGORITHMS.values(), BAND_LABEL]

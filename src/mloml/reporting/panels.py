@@ -35,8 +35,9 @@ def panel_page(
     missing : mapping from config name to the reason why there is nothing to draw.
     draw : called with the axes and the name of each dataset that is there.
     labels : of the horizontal and the vertical axis, shared by all panels.
-    columns, height : panels in a row, and the height of a row in inches.
+    columns, height : panels in a row at most, and the height of a row in inches.
     """
+    columns = min(columns, len(datasets))
     rows = math.ceil(len(datasets) / columns)
     figure = Figure(figsize=(PAGE_WIDTH, height * rows + 0.6), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
