@@ -11,6 +11,8 @@ import pandas as pd
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
+from mloml.reporting.files import write_csv, write_text
+
 NOTE = "overrides.json"
 
 
@@ -21,15 +23,14 @@ class SweepTable(Callback):
         """Collect the jobs' cells and tell where the table is."""
         folder = Path(config.hydra.sweep.dir)
         table = sweep_table(folder)
-        table.to_csv(folder / "sweep.csv", index=False)
-        (folder / "sweep.md").write_text(to_markdown(table), encoding="utf-8")
+        write_csv(folder / "sweep.csv", table)
+        write_text(folder / "sweep.md", to_markdown(table))
         _show(table, folder)
 
 
 def note_overrides(folder: Path, overrides: Sequence[str]) -> None:
     """Leave a job's overrides beside its results: they are its row in the sweep's table."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NOTE).write_text(json.dumps(list(overrides)), encoding="utf-8")
+    write_text(folder / NOTE, json.dumps(list(overrides)))
 
 
 def sweep_table(folder: Path) -> pd.DataFrame:
