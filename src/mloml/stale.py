@@ -48,10 +48,12 @@ def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
     examples: dict[str, list[str]] = {}
     for cell in cells:
         now = determinants(cell)
-        changes = [differences(old.get("determinants", {}), now) for old in store.siblings(cell)]
-        # The one with the fewest differences explains the most.
-        fewest: list[str] = min(changes, key=len, default=[])
-        if any(not text.startswith("record ") for text in fewest):  # else it answers another question
+        stored = [old.get("determinants", {}) for old in store.siblings(cell)]
+        if any(before | {"record": now["record"]} == now for before in stored):
+            continue  # it is as good as ever, and recorded something else
+        if stored:
+            # The one with the fewest differences explains the most.
+            fewest: list[str] = min((differences(before, now) for before in stored), key=len)
             reason = "; ".join(fewest)
             reasons[reason] += 1
             names = examples.setdefault(reason, [])

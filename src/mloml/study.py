@@ -21,6 +21,7 @@ from mloml.execution.rounds import settle
 from mloml.failures import failures_frame
 from mloml.inventory import Inventory, in_turn, take_inventory
 from mloml.provenance import write_manifest
+from mloml.reporting.findings import headline_of
 from mloml.stale import stale_lines
 from mloml.store import Record, Store, cells_frame, write_atomically
 from mloml.summary import print_summary
@@ -111,7 +112,8 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
             run.write_cells()
             run.seal("interrupted")
         raise type(error)(f"{error}; {run.count()}; to go on: {typed_command()}") from None
-    print_summary(result, run.console)
+    # Without a refresh nothing was written but cells: findings there are those of an earlier run.
+    print_summary(result, run.console, headline_of(result.folder) if refresh is not None else "")
     return result
 
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from mloml.reporting.findings import headline_of
-
 if TYPE_CHECKING:
     from mloml.study import StudyResult
 
@@ -17,8 +15,8 @@ FILE_WIDTH = 200
 """Files and pipes have no width: a table cut off at 80 characters would help nobody."""
 
 
-def print_summary(result: StudyResult, console: Console) -> None:
-    """Print what came out."""
+def print_summary(result: StudyResult, console: Console, headline: str = "") -> None:
+    """Print what came out; ``headline`` is what the run's findings say in a sentence."""
     if (result.frame["status"] == "ok").any():
         _print_grid("Mean error over the splits", result, "error", "{:.3f}", console)
         if result.computed:
@@ -36,7 +34,7 @@ def print_summary(result: StudyResult, console: Console) -> None:
         say(f"failures: {result.folder / 'failures.csv'}; the first one again: {first['command']}")
     for name in result.missing:
         say(f"left out: {name} (data not available)")
-    if headline := headline_of(result.folder):
+    if headline:
         say(f"in short: {headline}")
     say(f"results: {result.folder}")
 

@@ -10,6 +10,7 @@ import pytest
 
 from mloml.commands import rerun_command
 from mloml.errors import ConfigError, StoreError
+from mloml.reporting.findings import write_findings
 from mloml.study import run_study
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
@@ -28,6 +29,16 @@ def test_a_second_run_computes_nothing_and_says_so(lab, capsys):
     pd.testing.assert_frame_equal(first.frame, second.frame)
     assert list(first.frame["split"]) == [0, 1, 2, 0, 1, 2]
     assert set(first.frame["status"]) == {"ok"}
+
+
+def test_findings_of_an_earlier_run_are_not_told_as_this_one_s(lab, capsys):
+    study = lab.study()
+    folder = lab.results / study.name
+    write_findings(folder, "make it", "Long ago.")
+    run_study(study)
+    assert "in short" not in capsys.readouterr().out
+    run_study(study, refresh=lambda result: write_findings(result.folder, "make it", "Just now."))
+    assert "in short: Just now." in capsys.readouterr().out
 
 
 def test_one_worker_gives_the_files_of_two(lab, assert_undisturbed):

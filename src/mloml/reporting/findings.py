@@ -26,7 +26,7 @@ def headline_of(folder: Path) -> str:
     ...     headline_of(Path(folder)), headline_of(Path(folder, "nowhere"))
     ('mlprove_paper is missing.', '')
     """
+    from mloml.reporting.page.markdown import read_document
+
     path = folder / FINDINGS
-    if not path.is_file():
-        return ""
-    return path.read_text(encoding="utf-8").split("\n\n")[1].replace("\\", "")
+    return read_document(path).lead if path.is_file() else ""

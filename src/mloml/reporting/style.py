@@ -16,6 +16,8 @@ from mloml.reporting.files import write_bytes
 COLUMN_WIDTH = 3.5
 """Width in inches of one column of a two-column paper."""
 PAGE_WIDTH = 7.16
+DRAWN_PER_INCH = 300
+"""Pixels of a PNG."""
 
 # The palette of Okabe and Ito (2008).
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -90,7 +92,7 @@ def paper_style() -> Iterator[None]:
         "lines.linewidth": 1.1,
         "lines.markersize": 3.5,
         "figure.dpi": 100,
-        "savefig.dpi": 300,
+        "savefig.dpi": DRAWN_PER_INCH,
         "pdf.fonttype": 42,  # TrueType: text in the PDF can be searched and edited
         "svg.hashsalt": "mloml",
     }

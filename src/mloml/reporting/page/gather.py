@@ -14,7 +14,7 @@ from mloml.reporting.findings import FINDINGS
 from mloml.reporting.page.artefacts import ARTEFACTS, OPTIONAL, Artefact, csv_order, csv_title
 from mloml.reporting.page.markdown import Document, Places, read_document
 from mloml.reporting.page.pictures import Picture, picture_of
-from mloml.reporting.page.tables import Table, any_table, error_table
+from mloml.reporting.page.tables import Table, anchor_of, any_table, error_table
 
 LONGEST_TABLE = 600
 """Rows of a CSV file that are still put on the page; longer ones are only named."""
@@ -92,7 +92,7 @@ def _tables(folder: Path, section: Section) -> dict[str, Table]:
     """Return the CSV files of an artefact by their names, as tables that know each other's places."""
     read = {path.stem: _frame(path, section) for path in sorted(folder.glob("*.csv"))}
     frames = {stem: frame for stem, frame in read.items() if frame is not None}
-    places = {f"{stem}.md": (f"{folder.name}-{stem}", csv_title(stem)) for stem in frames}
+    places = {f"{stem}.md": (anchor_of(f"{folder.name}/{stem}.csv"), csv_title(stem)) for stem in frames}
     return {stem: _table(folder / f"{stem}.csv", frames[stem], section, places) for stem in frames}
 
 

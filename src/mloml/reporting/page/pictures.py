@@ -9,10 +9,10 @@ from pathlib import Path
 from mloml.reporting.page.artefacts import picture_text
 from mloml.reporting.page.markdown import read_document
 from mloml.reporting.page.tables import Table
+from mloml.reporting.style import DRAWN_PER_INCH
 
 PIXELS_PER_INCH = 140
 """Of the screen: type of 7 points, right for print, becomes as large as the text of the page's tables."""
-DRAWN_PER_INCH = 300
 PNG_BEGINS, PNG_ENDS = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
 
 

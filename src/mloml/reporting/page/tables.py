@@ -41,7 +41,7 @@ class Table:
     @property
     def anchor(self) -> str:
         """Name by which links inside the page find the table."""
-        return self.source.removesuffix(".csv").replace("/", "-")
+        return anchor_of(self.source)
 
     @property
     def numeric(self) -> list[bool]:
@@ -53,6 +53,15 @@ class Table:
     def n_rows(self) -> int:
         """Count the rows above the foot."""
         return sum(len(group) for group in self.groups)
+
+
+def anchor_of(source: str) -> str:
+    """Return the anchor of the table of a CSV file.
+
+    >>> anchor_of("table2/tests.csv")
+    'table2-tests'
+    """
+    return source.removesuffix(".csv").replace("/", "-")
 
 
 def _is_number(entry: Entry) -> bool:
