@@ -15,6 +15,7 @@ CELL = Cell("iris", "0" * 64, Algorithm("kissme", "KISSME", "KISSME"), ProtocolC
     ("changed", "said"),
     [
         ({"record": []}, ""),
+        ({}, "something else that determines them changed"),
         ({"data": "1"}, "the data changed"),
         ({"code": "1", "record": []}, "the code that computes them changed; record was [], is ['layers']"),
         ({"grid": {"mu": [1]}}, "grid.mu was [1], is None"),

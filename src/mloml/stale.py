@@ -49,7 +49,7 @@ def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
     for cell in cells:
         now = determinants(cell)
         stored = [old.get("determinants", {}) for old in store.siblings(cell)]
-        if any(before | {"record": now["record"]} == now for before in stored):
+        if any(before != now and before | {"record": now["record"]} == now for before in stored):
             continue  # it is as good as ever, and recorded something else
         if stored:
             # The one with the fewest differences explains the most.
