@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from mloml.compose import compose_study
 from mloml.datasets import DatasetConfig, DataSettings, catalogue
 from mloml.errors import ConfigError
 from mloml.paper import published
@@ -14,8 +15,10 @@ from mloml.paper import published
 KNOWN = catalogue()
 
 
-def test_all_datasets_of_the_paper_and_its_two_variants_are_there():
-    assert {*published.table1()["dataset"], "spect_paper", "mlprove_paper"} == set(KNOWN)
+def test_all_datasets_of_the_paper_its_two_variants_and_those_beyond_it_are_there():
+    beyond = [dataset.name for dataset in compose_study("beyond").datasets]
+    assert {*published.table1()["dataset"], "spect_paper", "mlprove_paper", *beyond} == set(KNOWN)
+    assert list(KNOWN)[-len(beyond) :] == beyond
 
 
 @pytest.mark.parametrize("name", KNOWN)

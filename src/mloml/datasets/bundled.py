@@ -13,7 +13,7 @@ from mloml.datasets.dataset import Dataset, make_dataset
 from mloml.datasets.parsers import read_csv
 from mloml.datasets.table import Table
 
-FILES = ("spect", "ionosphere", "breast", "pima")  # see files/README.md for source and licence
+FILES = resources.files("mloml.datasets") / "files"  # its README.md states source and licence of each
 
 
 def _iris() -> Table:
@@ -33,11 +33,6 @@ def _wine() -> Table:
 _FROM_SKLEARN: dict[str, Callable[[], Table]] = {"iris": _iris, "wine": _wine}
 
 
-def has(config: DatasetConfig) -> bool:
-    """Tell whether this dataset is bundled."""
-    return config.name in _FROM_SKLEARN or config.name in FILES
-
-
 def load_bundled(config: DatasetConfig) -> Dataset:
     """Load the bundled dataset."""
     if config.name in _FROM_SKLEARN:
@@ -46,7 +41,7 @@ def load_bundled(config: DatasetConfig) -> Dataset:
         table = _FROM_SKLEARN[config.name]()
         return make_dataset(config, table, "bundled", {"package": f"scikit-learn {sklearn.__version__}"})
     name = f"{config.name}.csv.gz"
-    packed = (resources.files("mloml.datasets") / "files" / name).read_bytes()
+    packed = (FILES / name).read_bytes()
     where = f"bundled {name}"
     table = read_csv(io.BytesIO(gzip.decompress(packed)), label="label", where=where)
     provenance = {"file": name, "sha256": hashlib.sha256(packed).hexdigest()}
