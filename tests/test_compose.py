@@ -3,8 +3,8 @@ from omegaconf import OmegaConf
 
 from mloml.compose import algorithm, compose_config, compose_study, study_from_argv, study_from_config, typed
 from mloml.config import ExecutionConfig, ProtocolConfig
+from mloml.config_tree import choices
 from mloml.errors import ConfigError
-from mloml.overrides import choices
 
 KISSME = {"name": "mine", "title": "Mine", "learner": "KISSME"}
 
@@ -85,9 +85,68 @@ def test_grids_are_ascending_because_ties_go_to_the_smallest_value():
     assert algorithm(OmegaConf.create(node)).grid == {"gamma": [0.001, 0.1]}
 
 
-def test_configs_cannot_name_code_outside_the_package():
-    with pytest.raises(ConfigError, match="must be one of the package's own classes"):
-        algorithm(OmegaConf.create(KISSME | {"learner": "os.system"}))
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        ("os.system", "'os.system' is not a class"),
+        ("collections.OrderedDict", "is no scikit-learn transformer: it has no fit, transform, get_params"),
+        ("sklearn.svm.SVC", "it has no transform"),
+        ("no_such_package.Learner", "cannot be imported (No module named 'no_such_package')"),
+        ("sklearn.neighbors.Neighbourhood", "module sklearn.neighbors has no Neighbourhood"),
+        ("sklearn.compose.ColumnTransformer", "parameter transformers has no default"),
+        ("MOLM", "did you mean 'MOML'?"),
+    ],
+)
+def test_what_is_no_learner_is_refused_in_one_line_before_it_is_called(learner, message):
+    with pytest.raises(ConfigError) as caught:
+        algorithm(OmegaConf.create(KISSME | {"learner": learner}))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_estimator_from_elsewhere_is_checked_against_its_own_parameters():
+    nca = KISSME | {"learner": "sklearn.neighbors.NeighborhoodComponentsAnalysis"}
+    found = algorithm(OmegaConf.create(nca | {"max_iter": None, "grid": {"max_iter": [20, 5]}}))
+    assert found.grid == {"max_iter": [5, 20]}
+    with pytest.raises(ConfigError, match=r"algorithm\.max_iters: .* did you mean 'max_iter'"):
+        algorithm(OmegaConf.create(nca | {"max_iters": 3}))
+    with pytest.raises(ConfigError, match=r"algorithm\.grid\.max_iter=-1"):
+        algorithm(OmegaConf.create(nca | {"max_iter": None, "grid": {"max_iter": [-1]}}))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of configs of one's own, whose configs say only what differs from the package's."""
+    for group, name, text in (
+        ("algorithm", "deep", "defaults: [mloml_s, _self_]\nname: deep\ntitle: Deep\nn_layers: 7\n"),
+        ("dataset", "flowers", "defaults: [iris, _self_]\nname: flowers\n"),
+        ("protocol", "quick", "defaults: [lite, _self_]\nname: quick\nsplits: 2\n"),
+    ):
+        (tmp_path / group).mkdir()
+        (tmp_path / group / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+def test_configs_of_ones_own_inherit_and_work_alone_and_in_experiments(folder):
+    path = f"hydra.searchpath=[{folder}]"
+    one = study_from_config(
+        compose_config("config", ["algorithm=deep", "dataset=flowers", "protocol=quick", path]), "run"
+    )
+    words = ["algorithms=[deep, {use: deep, name: deeper, n_layers: 9}]", "datasets=[flowers]"]
+    table = compose_study("table2", [*words, "protocol=quick", path])
+    assert one.algorithms[0] == table.algorithms[0]
+    assert one.algorithms[0].params["activation"] == "sigmoid"
+    assert [found.params["n_layers"] for found in table.algorithms] == [7, 9]
+    assert one.datasets == table.datasets
+    assert table.datasets[0].rows == 150
+    assert (table.protocol.splits, table.protocol.scans) == (2, 2)
+
+
+def test_a_slip_in_a_folder_of_ones_own_is_answered_with_its_names(folder):
+    with pytest.raises(ConfigError, match="did you mean 'deep'"):
+        compose_study("table2", ["algorithms=[dep]", f"hydra.searchpath=[{folder}]"])
+    with pytest.raises(ConfigError, match=r"hydra.searchpath: '/no/such' is no folder"):
+        compose_study("table2", ["hydra.searchpath=[/no/such]"])
 
 
 def test_grid_values_are_checked_like_parameters():

@@ -11,17 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from mloml import learners
-from mloml.learners import __all__ as __all__
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # only learners: `mloml.kernels` and the like are imported as modules
-    if name not in learners.LEARNERS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(learners, name)
+    # Learners only: `mloml.kernels` and the like are imported as modules.
+    if name == "__all__" or not name.startswith("_"):
+        return getattr(learners, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *learners.__all__])

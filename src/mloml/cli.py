@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mloml import __version__
 from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.paths import conf_dir
 
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 # Heavy imports stay inside functions: `mloml --help` answers at once.
+
+FOLDER_FLAGS = ("-cd", "--config-dir")
+VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", "--config-path")
+"""Hydra's flags that a value follows."""
+
+LONGEST_NAME = 60
+"""Characters of a sweep's folder name, besides its hash."""
 
 COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.provenance"}
 
@@ -36,7 +45,8 @@ The paper's tables and figures: `make help`.
 
 Config groups (choose with GROUP=NAME, change a value with GROUP.KEY=VALUE):
 {groups}
-Flags: -m sweep; --cfg job shows the composed config without running it; -h this text.
+Flags: -m sweep; --config-dir FOLDER adds configs of your own (laid out like conf/);
+--cfg job shows the composed config without running it; --version; -h this text.
 """
 
 GROUP_WORDS = {
@@ -73,9 +83,52 @@ def sweep_name(overrides: Sequence[str]) -> str:
     >>> sweep_name(["dataset=iris,wine", "algorithm=moml"])
     'dataset-iris_wine-algorithm-moml-...'
     """
-    words = "-".join(overrides)
-    slug = re.sub(r"[^A-Za-z0-9.-]+", "_", words.replace("=", "-"))[:60].strip("_-.")
-    return f"{slug}-{sha256(words.encode()).hexdigest()[:8]}"
+    slug = ""
+    for override in overrides:
+        word = re.sub(r"[^A-Za-z0-9.-]+", "_", override.replace("=", "-")).strip("_-.")
+        if slug and len(slug) + len(word) > LONGEST_NAME:
+            break
+        slug = f"{slug}-{word}" if slug else word[:LONGEST_NAME]
+    return f"{slug}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
+
+
+@dataclass
+class Words:
+    """A command line, sorted: overrides, Hydra's flags with their values, folders of the user's configs."""
+
+    overrides: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, arguments: Sequence[str]) -> Words:
+        """Sort a command line.
+
+        >>> Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my", "-m"])
+        Words(overrides=['dataset=iris'], flags=['--cfg', 'job', '-m'], folders=['my'])
+        """
+        words, waiting = cls(), list(arguments)
+        while waiting:
+            word = waiting.pop(0)
+            flag, equals, value = word.partition("=")
+            if not word.startswith("-"):
+                words.overrides.append(word)
+                continue
+            takes_value = flag in (*FOLDER_FLAGS, *VALUE_FLAGS)
+            if takes_value and not equals:
+                if not waiting:
+                    raise ConfigError(f"{flag}: a value must follow")
+                value = waiting.pop(0)
+            if flag in FOLDER_FLAGS:
+                words.folders.append(value)
+            else:
+                words.flags += [flag, value] if takes_value else [word]
+        return words
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether several jobs are asked for."""
+        return bool({"-m", "--multirun"} & set(self.flags))
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -84,17 +137,29 @@ def _dispatch(arguments: list[str]) -> int:
     if {"-h", "--help"} & set(arguments):
         print(help_text(), end="")
         return 0
-    words = [word for word in arguments if not word.startswith("-")]
-    for word in words:
+    if "--version" in arguments:
+        print(f"mloml {__version__}")
+        return 0
+    words = Words.of(arguments)
+    for word in words.overrides:
         if re.fullmatch(r"[a-z]+", word):
             known = ", ".join(COMMANDS)
             raise ConfigError(
                 f"{word}: neither key=value nor a command ({known}){suggestion(word, COMMANDS)}"
             )
-    flags = [word for word in arguments if word.startswith("-")]
-    if set(flags) <= {"-m", "--multirun"}:
-        _check(words)
-    return _hydra(words, flags)
+    overrides = with_folders(words)
+    if set(words.flags) <= {"-m", "--multirun"}:
+        _check(overrides)
+    return _hydra(overrides, words)
+
+
+def with_folders(words: Words) -> list[str]:
+    """Return the overrides with the user's folders of configs among them, the one way they travel."""
+    from mloml.config_tree import SEARCH_PATH, search_path, search_path_override
+
+    folders = [*words.folders, *search_path(words.overrides)]
+    others = [word for word in words.overrides if not word.startswith(f"{SEARCH_PATH}=")]
+    return [*others, search_path_override(folders)] if folders else others
 
 
 def _check(overrides: list[str]) -> None:
@@ -106,7 +171,7 @@ def _check(overrides: list[str]) -> None:
         study_from_config(compose_config("config", job), "run")
 
 
-def _hydra(overrides: list[str], flags: list[str]) -> int:
+def _hydra(overrides: list[str], words: Words) -> int:
     """Hand over to Hydra; the exit code is 1 when any cell failed or a dataset was missing."""
     import hydra
     from hydra.core.global_hydra import GlobalHydra
@@ -116,11 +181,11 @@ def _hydra(overrides: list[str], flags: list[str]) -> int:
     def job(config: DictConfig) -> None:
         outcomes.append(run_job(config))
 
-    named = any(word.startswith("hydra.sweep.dir=") for word in overrides)
-    if {"-m", "--multirun"} & set(flags) and not named:
-        flags.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(overrides)}")
+    added = []
+    if words.is_sweep and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
+        added.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
     GlobalHydra.instance().clear()
-    sys.argv = [sys.argv[0], *flags, *overrides]
+    sys.argv = [sys.argv[0], *words.flags, *added, *overrides]
     hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
     return max(outcomes, default=0)
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
 
 from mloml import overrides as override_checks
 from mloml.config import Algorithm, ExecutionConfig, ProtocolConfig, Study
+from mloml.config_tree import compose_members, compose_one, search_path, search_path_override
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import ConfigError, MlomlError, suggestion
-from mloml.paths import conf_dir
+from mloml.learners.lookup import learner_class, parameter_names
 
 T = TypeVar("T")
 
@@ -45,11 +42,17 @@ def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
     >>> compose_study("table2", ["datasets=[iris]", "algorithms=[euclidean]"]).datasets[0].name
     'iris'
     """
-    config = compose_config(f"experiment/{name}", overrides)
+    config, beside = compose_config(f"experiment/{name}", overrides), search_path(overrides)
+    names, variants = (
+        _listed(config, "datasets"),
+        [_variant(entry) for entry in _listed(config, "algorithms")],
+    )
+    datasets = compose_members("dataset", [str(name) for name in names], beside)
+    bases = compose_members("algorithm", [base for base, _ in variants], beside)
     return Study(
         name=config.name,
-        datasets=[_dataset(name) for name in _unique(config, "datasets")],
-        algorithms=[_variant(entry, config) for entry in _unique(config, "algorithms")],
+        datasets=[typed(DatasetConfig, datasets[name], "dataset") for name in names],
+        algorithms=[_changed(base, bases[base], changes, config) for base, changes in variants],
         **_settings(config),
     )
 
@@ -67,13 +70,15 @@ def study_from_config(config: DictConfig, name: str) -> Study:
 def compose_config(config_name: str, overrides: Sequence[str]) -> DictConfig:
     """Compose with Hydra; unknown options and misspelt keys are refused with a suggestion first."""
     parsed = override_checks.parse(overrides)
+    beside = search_path(overrides)
     in_groups = [override for override in parsed if override.key_or_group in override_checks.GROUPS]
-    override_checks.check(in_groups, OmegaConf.create())
+    override_checks.check(in_groups, OmegaConf.create(), beside)
     try:
-        return _compose(config_name, overrides)
+        return compose_one(config_name, overrides)
     except ConfigError:
         groups = [override.input_line for override in in_groups if override.input_line]
-        override_checks.check(parsed, _compose(config_name, groups))
+        base = compose_one(config_name, [*groups, search_path_override(beside)])
+        override_checks.check(parsed, base, beside)
         raise  # nothing we can say better than Hydra
 
 
@@ -106,7 +111,7 @@ def algorithm(node: Any, key: str = "algorithm") -> Algorithm:
     learner = _learner_class(given["learner"], key)
     params = {word: value for word, value in given.items() if word not in DESCRIPTION}
     grid = {word: _grid_values(word, found, key) for word, found in (given.get("grid") or {}).items()}
-    known = [word for word in inspect.signature(learner).parameters if word not in SET_BY_PROTOCOL]
+    known = [word for word in parameter_names(learner) if word not in SET_BY_PROTOCOL]
     for word in [*params, *grid]:
         if word not in known:
             raise ConfigError(
@@ -148,47 +153,34 @@ def _settings(config: DictConfig) -> dict[str, Any]:
     }
 
 
-def _unique(config: DictConfig, key: str) -> list[Any]:
+def _listed(config: DictConfig, key: str) -> list[Any]:
     entries = OmegaConf.to_container(config[key], resolve=True)
     if not isinstance(entries, list) or not entries:
         raise ConfigError(f"{key}={entries}: must be a list such as '[a,b]' with at least one name")
     return entries
 
 
-def _dataset(name: str) -> DatasetConfig:
-    override_checks.require_choice("dataset", name)
-    return typed(DatasetConfig, OmegaConf.load(conf_dir() / "dataset" / f"{name}.yaml"), "dataset")
-
-
-def _variant(entry: str | Mapping[str, Any], config: DictConfig) -> Algorithm:
-    """Return a named algorithm, or one with changed parameters: ``{use: mloml_r, n_layers: 5}``."""
+def _variant(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Split ``{use: mloml_r, n_layers: 5}`` into the algorithm it starts from and what it changes."""
     changes = {"use": entry} if isinstance(entry, str) else dict(entry)
     if "use" not in changes:
         raise ConfigError(f"algorithms={entry}: a variant needs 'use: NAME', the algorithm it starts from")
-    base = override_checks.require_choice("algorithm", str(changes.pop("use")))
-    node = OmegaConf.load(conf_dir() / "algorithm" / f"{base}.yaml")
+    return str(changes.pop("use")), changes
+
+
+def _changed(base: str, node: DictConfig, changes: dict[str, Any], config: DictConfig) -> Algorithm:
+    """Return an algorithm with changed parameters."""
     # The protocol stands beside it, because parameters may refer to it (`rate: ${protocol.bp_rate}`).
+    OmegaConf.set_struct(node, False)
     beside = OmegaConf.create({"protocol": config.protocol, "algorithm": OmegaConf.merge(node, changes)})
     return algorithm(beside.algorithm, key=str(changes.get("name", base)))
 
 
-def _compose(config_name: str, overrides: Sequence[str]) -> DictConfig:
-    GlobalHydra.instance().clear()
+def _learner_class(name: str, key: str) -> type[Any]:
     try:
-        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return compose(config_name, overrides=list(overrides))
-    except (HydraException, OmegaConfBaseException) as error:
-        cause = error.__cause__ or error
-        raise ConfigError(" ".join(str(cause).split())) from None
-
-
-def _learner_class(name: str, key: str) -> type:
-    import mloml.learners
-
-    if name not in mloml.learners.__all__:
-        known = ", ".join(mloml.learners.__all__)
-        raise ConfigError(f"{key}.learner={name}: must be one of the package's own classes: {known}")
-    return getattr(mloml.learners, name)
+        return learner_class(str(name))
+    except ConfigError as error:
+        raise ConfigError(f"{key}.{error}") from None
 
 
 def _grid_values(word: str, found: Any, key: str) -> list[Any]:
@@ -201,9 +193,8 @@ def _grid_values(word: str, found: Any, key: str) -> list[Any]:
 def _check_parameter(learner: Any, word: str, value: Any, key: str) -> None:
     from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
-    constraints = (
-        {word: learner._parameter_constraints[word]} if word in learner._parameter_constraints else {}
-    )
+    known = getattr(learner, "_parameter_constraints", {})
+    constraints = {word: known[word]} if word in known else {}
     try:
         validate_parameter_constraints(constraints, {word: value} if constraints else {}, learner.__name__)
     except InvalidParameterError as error:

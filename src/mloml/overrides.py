@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -11,27 +10,10 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
+from mloml.config_tree import require_choice
 from mloml.errors import ConfigError, suggestion
-from mloml.paths import conf_dir
 
 GROUPS = ("dataset", "algorithm", "protocol", "execution", "data")
-
-
-def choices(group: str) -> list[str]:
-    """Return the names a config group knows.
-
-    >>> "paper" in choices("protocol")
-    True
-    """
-    return sorted(path.stem for path in Path(conf_dir(), group).glob("*.yaml"))
-
-
-def require_choice(group: str, name: str) -> str:
-    """Return ``name`` when the group knows it; otherwise say which ones it knows."""
-    known = choices(group)
-    if name not in known:
-        raise ConfigError(f"{group}={name}: not one of {', '.join(known)}{suggestion(name, known)}")
-    return name
 
 
 def parse(overrides: Sequence[str]) -> list[Override]:
@@ -52,13 +34,16 @@ def values(override: Override) -> list[Any]:
     return [override.value()]
 
 
-def check(overrides: Sequence[Override], base: DictConfig) -> None:
-    """Refuse unknown groups' options and keys that ``base`` does not have, with the nearest known word."""
+def check(overrides: Sequence[Override], base: DictConfig, beside: Sequence[str] = ()) -> None:
+    """Refuse unknown groups' options and keys that ``base`` does not have, with the nearest known word.
+
+    ``beside`` are the user's own folders of configs.
+    """
     for override in overrides:
         key = override.key_or_group
         if key in GROUPS:
             for value in values(override):
-                require_choice(key, str(value))
+                require_choice(key, str(value), beside)
         elif not (override.is_add() or override.is_force_add() or key.split(".")[0].split("/")[0] == "hydra"):
             _require_key(key, override, base)
 

@@ -24,7 +24,27 @@ def test_list_tells_where_each_dataset_would_come_from(capsys):
     assert "bundled" in lines["iris"]
     assert "regenerated" in lines["waveform"]
     assert "missing" in lines["pems"]
-    assert "made from spect" in lines["spect_paper"]
+    assert main(["show", "spect_paper", "--offline"]) == 0
+    assert "made from spect" in capsys.readouterr().out
+
+
+def test_list_fits_a_terminal_of_80_characters_and_offers_what_runs_offline(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(catalogue()) + 2
+    assert not any("…" in line for line in lines)
+    assert any(line.startswith("waveform") and "regenerated" in line for line in lines)
+
+
+def test_a_dataset_of_ones_own_is_listed_with_its_file(capsys, tmp_path):
+    mine = tmp_path / "conf" / "dataset"
+    mine.mkdir(parents=True)
+    (tmp_path / "rows.csv").write_text("a,label\n1,x\n")
+    (mine / "mine.yaml").write_text(f"name: mine\npath: {tmp_path / 'rows.csv'}\nlabel: label\n")
+    assert main(["list", "--config-dir", str(tmp_path / "conf")]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("mine"))
+    assert "your file" in line
 
 
 def test_fetch_reports_one_line_per_dataset_and_fails_when_one_is_missing(capsys):

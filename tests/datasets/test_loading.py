@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mloml.datasets import DatasetConfig, DataSettings, catalogue, load, pin, remember
-from mloml.datasets.loading import availability, sources_of
+from mloml.datasets.loading import Availability, availability, sources_of
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
 
 KNOWN = catalogue()
@@ -151,13 +151,14 @@ def test_pinned_settings_give_the_same_data_without_looking_further(site, settin
 
 
 def test_availability_is_told_without_loading(site, settings):
-    assert availability(KNOWN["iris"], settings) == "bundled"
-    assert availability(KNOWN["balance"], settings) == "generated"
-    assert availability(KNOWN["diabetic"], settings) == "network (ucimlrepo)"
-    assert availability(KNOWN["mlprove_paper"], settings) == "network (archive)"
+    assert availability(KNOWN["iris"], settings) == Availability("bundled")
+    assert availability(KNOWN["balance"], settings) == Availability("generated")
+    assert availability(KNOWN["diabetic"], settings) == Availability(network="ucimlrepo")
+    assert availability(KNOWN["mlprove_paper"], settings) == Availability(network="archive")
     offline = dataclasses.replace(settings, offline=True)
-    assert availability(KNOWN["diabetic"], offline) == "missing"
-    assert availability(KNOWN["waveform"], offline) == "regenerated"
+    assert availability(KNOWN["diabetic"], offline) == Availability()
+    assert availability(KNOWN["waveform"], offline) == Availability("regenerated")
+    assert availability(KNOWN["waveform"], settings) == Availability("regenerated", "ucimlrepo")
     assert site.hits.total() == 0
 
 

@@ -13,6 +13,7 @@ from openpyxl import Workbook
 from mloml.datasets import availability, catalogue, load
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.datasets.dataset import Dataset
+from mloml.datasets.loading import Availability
 from mloml.errors import DatasetUnavailableError
 
 KNOWN = catalogue()
@@ -254,7 +255,9 @@ def test_what_was_fetched_is_used_without_the_network(site, settings, make_zip):
     first = from_source(KNOWN["iris"], settings, "archive")
     again = from_source(KNOWN["iris"], dataclasses.replace(settings, offline=True), "archive")
     assert (again.checksum, again.provenance) == (first.checksum, first.provenance)
-    assert availability(KNOWN["iris"], dataclasses.replace(settings, source="uci")) == "cache (archive)"
+    assert availability(KNOWN["iris"], dataclasses.replace(settings, source="uci")) == Availability(
+        "cache (archive)"
+    )
 
 
 def test_an_unreachable_host_is_asked_once_for_all_datasets(site, settings, Reply):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from mloml.errors import ConfigError, suggestion
-from mloml.paths import conf_dir
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
 UCI = ("ucimlrepo", "archive")
@@ -164,25 +163,39 @@ class DataSettings(_FromMapping):
         return user_cache_path("mloml")
 
 
-def catalogue(folder: Path | None = None) -> dict[str, DatasetConfig]:
-    """Read all dataset configs, by name, in the order of the paper's table 1.
+def catalogue(beside: Sequence[str] = ()) -> dict[str, DatasetConfig]:
+    """Compose all dataset configs, by name, in the order of the paper's table 1.
+
+    Parameters
+    ----------
+    beside : folders of configs of one's own, see :mod:`mloml.config_tree`.
 
     >>> catalogue()["balance"].class_counts
     {'L': 288, 'B': 49, 'R': 288}
     >>> list(catalogue())[:3]
     ['lsvt', 'iris', 'wine']
     """
+    from mloml.config_tree import choices
+
+    names = [name for name in choices("dataset", beside) if name != "csv"]  # a form, not a dataset
+    return _compose(sorted(names, key=_paper_order), beside)
+
+
+def dataset_config(name: str, beside: Sequence[str] = ()) -> DatasetConfig:
+    """Compose one dataset's config."""
+    return _compose([name], beside)[name]
+
+
+def _compose(names: list[str], beside: Sequence[str]) -> dict[str, DatasetConfig]:
     from omegaconf import OmegaConf
 
+    from mloml.config_tree import compose_members
+
     configs = {}
-    for path in sorted((folder or conf_dir() / "dataset").glob("*.yaml")):
-        mapping = OmegaConf.to_container(OmegaConf.load(path))
-        if not isinstance(mapping, dict):
-            raise ConfigError(f"{path}: not a mapping of keys to values")
-        config = DatasetConfig.from_mapping({str(k): v for k, v in mapping.items()}, f"{path.name}: ")
-        if config.name != "csv":  # the form for a file of one's own, not a dataset
-            configs[config.name] = config
-    return {name: configs[name] for name in sorted(configs, key=_paper_order)}
+    for name, node in compose_members("dataset", names, beside).items():
+        mapping: Any = OmegaConf.to_container(node)
+        configs[name] = DatasetConfig.from_mapping(mapping, f"dataset/{name}.yaml: ")
+    return configs
 
 
 _PAPER = (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from mloml.config_tree import search_path, search_path_override
 from mloml.datasets.catalogue import DatasetConfig, DataSettings, catalogue
 from mloml.datasets.loading import availability, load
 from mloml.errors import ConfigError, MlomlError, suggestion
@@ -21,25 +22,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         dir=arguments.dir, source=arguments.source, offline=arguments.offline, cache=arguments.cache
     )
     try:
+        known = catalogue(search_path([search_path_override(arguments.config_dir)]))
         if arguments.command == "fetch":
-            return fetch(_chosen(arguments.names), settings)
+            return fetch(_chosen(arguments.names, known), settings)
         if arguments.command == "show":
-            return show(_chosen([arguments.name])[0], settings)
-        return list_all(settings)
+            return show(_chosen([arguments.name], known)[0], settings)
+        return list_all(known, settings)
     except MlomlError as error:
         print(f"mloml data: {error}", file=sys.stderr)
         return 1
 
 
-def list_all(settings: DataSettings) -> int:
-    """Print all datasets: size, classes and where each would come from."""
-    table = RichTable(box=None, header_style="bold")
-    for column in ("name", "title", "rows", "features", "classes", "here", "sources"):
-        table.add_column(column, justify="right" if column in ("rows", "features", "classes") else "left")
-    for name, config in catalogue().items():
-        size = (str(config.rows), str(config.features), str(len(config.class_counts)))
-        sources = f"made from {config.base}" if config.base else ", ".join(config.sources)
-        table.add_row(name, config.title, *size, _here(config, settings), sources)
+def list_all(known: Mapping[str, DatasetConfig], settings: DataSettings) -> int:
+    """Print all datasets: size, classes and whether each is here; `show` tells its sources."""
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    for column in ("name", "rows", "features", "classes", "here"):
+        number = column in ("rows", "features", "classes")
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    for name, config in known.items():
+        size = ("" if number is None else str(number) for number in (config.rows, config.features))
+        table.add_row(name, *size, str(len(config.class_counts) or ""), _here(config, settings))
     _console().print(table)
     _console().print(f"cache: {settings.cache_folder()}", soft_wrap=True, highlight=False)
     return 0
@@ -87,12 +89,13 @@ def show(config: DatasetConfig, settings: DataSettings) -> int:
 
 
 def _here(config: DatasetConfig, settings: DataSettings) -> str:
-    where = availability(config, settings)
-    return "not yet, fetch it" if where.startswith("network") else where
+    found = availability(config, settings)
+    if not found.network:
+        return found.here or "missing"
+    return f"{found.here}, or fetch it" if found.here else "not yet, fetch it"
 
 
-def _chosen(names: list[str]) -> list[DatasetConfig]:
-    known = catalogue()
+def _chosen(names: list[str], known: Mapping[str, DatasetConfig]) -> list[DatasetConfig]:
     wanted = list(known) if names in ([], ["all"]) else names
     for name in wanted:
         if name not in known:
@@ -108,6 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--offline", action="store_true", help="never touch the network")
     common.add_argument(
         "--cache", help="folder for what is fetched (default: MLOML_CACHE, or the platform's)"
+    )
+    common.add_argument(
+        "-cd", "--config-dir", action="append", default=[], help="folder of configs of your own, like conf/"
     )
     parser = argparse.ArgumentParser(prog="mloml data", description="The datasets: list, fetch, show.")
     commands = parser.add_subparsers(dest="command", required=True)

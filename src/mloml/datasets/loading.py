@@ -13,9 +13,9 @@ import logging
 from collections.abc import Iterator
 
 from mloml.datasets import bundled, generated
-from mloml.datasets.catalogue import UCI, DatasetConfig, DataSettings, catalogue
+from mloml.datasets.catalogue import UCI, DatasetConfig, DataSettings, dataset_config
 from mloml.datasets.dataset import Dataset
-from mloml.datasets.local import find_local, load_local, load_own
+from mloml.datasets.local import find_local, load_local, load_own, own_path
 from mloml.datasets.network import NETWORK, FetchError, NotFetchedError
 from mloml.datasets.variants import derive
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
@@ -33,7 +33,7 @@ def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset
     """
     settings = settings or DataSettings()
     if config.base is not None:
-        return derive(config, load(catalogue()[config.base], settings))
+        return derive(config, load(dataset_config(config.base), settings))
     if config.path is not None:
         return load_own(config, settings)
     if not config.sources:
@@ -69,18 +69,29 @@ def pin(dataset: Dataset, settings: DataSettings) -> DataSettings:
     )
 
 
-def availability(config: DatasetConfig, settings: DataSettings) -> str:
+@dataclasses.dataclass(frozen=True)
+class Availability:
+    """Where a dataset would come from: a place on this machine (or ""), and a service asked before it."""
+
+    here: str = ""
+    network: str = ""
+
+
+def availability(config: DatasetConfig, settings: DataSettings) -> Availability:
     """Tell where the dataset would come from, without reading or fetching it."""
     if config.base is not None:
-        return availability(catalogue()[config.base], settings)
+        return availability(dataset_config(config.base), settings)
+    if config.path is not None:
+        return Availability("your file" if own_path(config).is_file() else "")
+    network = ""
     for source, offline in _attempts(config, settings):
         if source not in NETWORK:
-            return "regenerated" if source == "generated" and config.sources[0] != source else source
+            regenerated = source == "generated" and config.sources[0] != source
+            return Availability("regenerated" if regenerated else source, network)
         if NETWORK[source].is_cached(config, settings):
-            return f"cache ({source})"
-        if not offline:
-            return f"network ({source})"
-    return "missing"
+            return Availability(f"cache ({source})", network)
+        network = network or ("" if offline else source)
+    return Availability(network=network)
 
 
 def sources_of(config: DatasetConfig, settings: DataSettings) -> list[str]:

@@ -59,12 +59,17 @@ def _load(config: DatasetConfig, folder: Path | None, paths: list[Path], setting
 
 def load_own(config: DatasetConfig, settings: DataSettings) -> Dataset:
     """Load a file of one's own, given by ``dataset.path``."""
-    path = Path(str(config.path)).expanduser()
+    path = own_path(config)
     if not path.is_file():
         raise DatasetUnavailableError(f"dataset.path: '{config.path}' is no file")
     if not path.name.endswith((*_SUFFIXES, ".arff")):
         raise DataFormatError(f"dataset.path: '{config.path}' is none of {', '.join((*_SUFFIXES, '.arff'))}")
     return _load(config, None, [path], settings)
+
+
+def own_path(config: DatasetConfig) -> Path:
+    """Return where a file of one's own should be."""
+    return Path(str(config.path)).expanduser()
 
 
 def file_digest(path: Path) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib
 import importlib.metadata
 import json
 import platform
@@ -27,6 +26,7 @@ from mloml.evaluation.scoring import Rows
 from mloml.evaluation.selection import Selection, select, tuned_grid, unused_parameters
 from mloml.evaluation.splits import derive_seed, fold_indices, split_indices
 from mloml.fingerprint import fingerprint
+from mloml.learners.lookup import learner_class, parameter_names, recordable
 from mloml.preprocessing import needs_pca, prepare
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Cell:
             "protocol": {name: protocol[name] for name in ("scans", "folds", "neighbours", "seed")},
             "pca": None if narrow else pca,
             "split": self.split,
-            "record": sorted(set(self.record) & recordable(self.algorithm.learner)),
+            "record": sorted(set(self.record) & recordable(learner_class(self.algorithm.learner))),
             "code": fingerprint(self.algorithm.learner),
         }
         canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -142,7 +142,7 @@ def make_learner(cell: Cell) -> BaseEstimator:
     """
     algorithm = cell.algorithm
     kind = learner_class(algorithm.learner)
-    known = kind().get_params()
+    known = parameter_names(kind)
     for name in {**algorithm.params, **algorithm.grid}:
         if name not in known:
             hint = suggestion(name, known)
@@ -156,22 +156,6 @@ def make_learner(cell: Cell) -> BaseEstimator:
     from_protocol = {"scans": cell.protocol.scans, "random_state": _seed(cell, "stream")}
     settings |= {name: value for name, value in from_protocol.items() if name in known}
     return learner.set_params(**settings)
-
-
-def learner_class(name: str) -> type[BaseEstimator]:
-    """Return a learner by its class name: one that ``mloml.learners`` exports, and nothing else."""
-    learners = importlib.import_module("mloml.learners")  # here: it compiles a lot, and keys do without it
-    if name not in learners.__all__:
-        known = sorted(learners.__all__)
-        raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}{suggestion(name, known)}")
-    return getattr(learners, name)
-
-
-def recordable(name: str) -> set[str]:
-    """Return what can be recorded of a learner besides its error; asking for more makes no new cell."""
-    kind = learner_class(name)
-    layers = {"layers"} if "n_layers" in kind().get_params() else set()
-    return layers | ({"scans"} if hasattr(kind, "iter_scans") else set())
 
 
 def counters(selection: Selection) -> dict[str, Any]:

@@ -1,40 +1,45 @@
-"""The metric learners, one file each; a class is found by its name and imported when first asked for.
+"""The metric learners, one file each; they are found by their classes and imported when first asked for.
 
-A new learner is a new file here: a class that derives from ``MetricLearner`` or ``OnlineLearner`` is
-exported.
+A new learner is a new file here: every class in this folder that derives from ``MetricLearner`` or
+``OnlineLearner``, directly or through another learner, and has nothing abstract left is exported.
 """
 
 from __future__ import annotations
 
-import re
+import inspect
+from functools import cache
 from importlib import import_module
-from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-_LEARNER = re.compile(r"^class ([A-Z]\w*)\([^)]*\b(?:Metric|Online)Learner\b[^)]*\)", re.MULTILINE)
 
+@cache
+def find_learners() -> dict[str, type[Any]]:
+    """Return all learners by name.
 
-def _find_learners() -> dict[str, str]:
-    """Map class name to module name by reading the files' class lines: cheaper than importing them."""
-    found = {}
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        for name in _LEARNER.findall(file.read_text(encoding="utf-8")):
-            if not name.endswith("Learner"):  # the base classes themselves
-                found[name] = f"{__name__}.{file.stem}"
-    return found
+    >>> sorted(find_learners())[:3]
+    ['Euclidean', 'KISSME', 'LEGO']
+    """
+    from .base import MetricLearner
+    from .online import OnlineLearner
 
-
-LEARNERS = _find_learners()
-"""Class name -> module, for every learner there is."""
-
-__all__ = sorted(LEARNERS)
+    found: dict[str, type[Any]] = {}
+    for module in iter_modules(__path__, f"{__name__}."):
+        for name, kind in vars(import_module(module.name)).items():
+            if not (inspect.isclass(kind) and issubclass(kind, MetricLearner | OnlineLearner)):
+                continue
+            if kind.__module__ == module.name and not (inspect.isabstract(kind) or name.startswith("_")):
+                found[name] = kind
+    return dict(sorted(found.items()))
 
 
 def __getattr__(name: str) -> Any:
-    if name not in LEARNERS:
+    if name == "__all__":  # found only when asked for: scikit-learn takes a second to import
+        return list(find_learners())
+    if name.startswith("_") or name not in find_learners():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(LEARNERS[name]), name)
+    return find_learners()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *LEARNERS])
+    return sorted([*globals(), *find_learners()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 Array = NDArray[np.float64]
 
 
-class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A learned Mahalanobis metric ``D(u, v) = ||L (u - v)||²`` as a scikit-learn transformer.
 
     Subclasses learn ``components_`` (the factor ``L``, one row per output feature) in ``fit``;
@@ -23,9 +24,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     components_: Array
 
+    @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
-        raise NotImplementedError
 
     def transform(self, X: ArrayLike) -> Array:
         """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""

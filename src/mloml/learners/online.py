@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from numbers import Integral
@@ -25,7 +26,7 @@ Triplets = NDArray[np.intp]
 STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets")
 
 
-class OnlineLearner(BaseEstimator):
+class OnlineLearner(BaseEstimator, ABC):
     """Base of the learners that see one triplet after the other.
 
     A subclass has the parameters ``scans``, ``shuffle``, ``random_state`` and ``triplets`` beside its own,
@@ -65,17 +66,17 @@ class OnlineLearner(BaseEstimator):
 
     # hooks -----------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         """Allocate the state at its start; ``X`` and ``y`` are the first rows it will be given."""
-        raise NotImplementedError
 
     def _arrange(self, rows: Array) -> Array:
         """Return rows in the form ``_learn`` is fastest with; the learners of a grid share it."""
         return rows
 
+    @abstractmethod
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         """Update the state with ``triplets`` in order; they index ``rows``, which are in stream order."""
-        raise NotImplementedError
 
     def _finish(self) -> None:
         """Publish the learned attributes; called before control returns to the user."""
