@@ -18,14 +18,20 @@ from typing import Any
 import measure
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_wine,
+    make_classification,
+    make_gaussian_quantiles,
+)
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from mloml import KISSME, LMNN, MLOML, MOML, OPML, Euclidean
-from mloml.datasets import DataSettings, catalogue, load
 
 SCALERS = {"standardised": StandardScaler(), "unit rows": Normalizer()}
 GAMMAS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
@@ -49,9 +55,17 @@ def judged_on() -> Iterator[tuple[str, str, Any]]:
     )
     yield "five classes", "standardised", five
     yield "five classes", "unit rows", five
-    for name, scaling in (("segment", "standardised"), ("sonar", "unit rows")):
-        data = load(catalogue()[name], DataSettings(offline=True))
-        yield name, scaling, (data.X, data.y)
+    X, progression = load_diabetes(return_X_y=True)
+    yield (
+        "diabetes in thirds",
+        "standardised",
+        (X, np.digitize(progression, np.quantile(progression, (1 / 3, 2 / 3)))),
+    )
+    yield (
+        "shells",
+        "unit rows",
+        make_gaussian_quantiles(n_samples=1500, n_features=12, n_classes=4, random_state=3),
+    )
 
 
 def settings() -> Iterator[tuple[str, str, str, Any]]:
