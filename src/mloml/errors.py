@@ -26,6 +26,10 @@ class StoreError(MlomlError):
     """The results folder cannot be read or written."""
 
 
+class KernelError(MlomlError):
+    """Compiled code computes something else than its formulas; this process must not go on."""
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or an empty string.
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mloml.errors import StoreError
+from mloml.files import write_atomically as write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,56 +149,6 @@ def cells_frame(
         )
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     return frame.astype({"error": "float64", "seconds": "float64", "split": "int64"})
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that its name shows the old content or the new, never a part.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder, "deep", "note.txt"), "whole")
-    ...     Path(folder, "deep", "note.txt").read_text()
-    'whole'
-    """
-    data = content.encode() if isinstance(content, str) else content
-    beside = path.parent / f".{path.name}-{uuid4().hex[:8]}.tmp"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with beside.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-        _synchronise_folder(path.parent)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({_reason(error)})") from None
-
-
-def _synchronise_folder(folder: Path) -> None:
-    # Without this a power cut could forget the rename. Some file systems cannot do it and need not.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _reason(error: OSError) -> str:
-    words = {
-        errno.ENOSPC: "the disk is full",
-        errno.EDQUOT: "your disk quota is used up",
-        errno.EFBIG: "the file size limit is reached",
-        errno.EROFS: "the file system is read-only",
-        errno.EACCES: "no permission",
-        errno.EPERM: "no permission",
-        errno.ENOTDIR: "a part of the path is a file",
-        errno.EEXIST: "a part of the path is a file",
-    }
-    return words.get(error.errno or 0, error.strerror or type(error).__name__)
 
 
 def _checksum(record: Record) -> str:

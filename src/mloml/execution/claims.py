@@ -12,12 +12,14 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 from mloml.errors import StoreError
 
 STARTED = "started"
 TIMEOUT = "timeout"
+WRONG = "wrong"  # the worker's compiled code computed something else than its formulas
 
 MOST_DEATHS = 2
 """A cell whose worker died this often is not tried again."""
@@ -71,7 +73,13 @@ def verdict(path: Path, run: str) -> str | None:
     notes = _notes(path, run)
     if TIMEOUT in notes:
         return "timeout"
-    return "killed" if notes.count(STARTED) >= MOST_DEATHS else None
+    deaths = [word for word, after in pairwise([*notes, ""]) if word == STARTED and after != WRONG]
+    return "killed" if len(deaths) >= MOST_DEATHS else None
+
+
+def ended_wrong(path: Path, run: str) -> bool:
+    """Say whether the last worker at a cell ended because its compiled code was wrong: another one is due."""
+    return _notes(path, run)[-1:] == [WRONG]
 
 
 def is_held(path: Path) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
-from mloml.errors import DataFormatError, MlomlError, StoreError
-from mloml.execution.claims import STARTED, TIMEOUT, Claim, claim, verdict
+from mloml.errors import DataFormatError, KernelError, MlomlError, StoreError
+from mloml.execution.claims import STARTED, TIMEOUT, WRONG, Claim, claim, ended_wrong, verdict
 from mloml.stale import determinants
 from mloml.store import Store
 
@@ -77,7 +77,7 @@ def compute(job: Job) -> Outcome:
             held.settle()
             _spare_the_collector(job.cell.algorithm.learner)
             return outcome
-    except (StoreError, CodeChangedError) as error:
+    except (StoreError, CodeChangedError, KernelError) as error:
         return Outcome(key, "halt", type(error).__name__, str(error))
 
 
@@ -106,6 +106,11 @@ def lost(job: Job) -> Outcome | None:
     return None
 
 
+def wants_another_worker(job: Job) -> bool:
+    """Say whether the job's last worker ended because its compiled code was wrong, which is no death."""
+    return ended_wrong(Store(job.store).claim_path(job.cell), job.run)
+
+
 def never_began(job: Job, reason: str = "") -> Outcome:
     """Return the outcome of a job whose workers died before they could claim it, again and again."""
     message = " ".join(f"its worker process died before the cell began {reason}".split())
@@ -113,18 +118,27 @@ def never_began(job: Job, reason: str = "") -> Outcome:
 
 
 def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
-    from mloml.evaluation.cell import run_cell
+    from mloml.evaluation.cell import make_learner, run_cell
+    from mloml.execution.kernel_use import kernels_of
+    from mloml.kernels.check import check_kernels
 
+    wrong_before = wants_another_worker(job)
     held.note(STARTED)
     store.discard_debris(job.cell)
     try:
         _require_same_code(job.cell)
         data = _dataset(job)
+        check_kernels(kernels_of(make_learner(job.cell)))
         with _time_limit(job.time_limit, held):
             record = run_cell(job.cell, data)
-        store.put(job.cell, record | {"determinants": determinants(job.cell)})
+        store.put(job.cell, record | {"determinants": determinants(job.cell), "kernels": "checked"})
     except (StoreError, CodeChangedError):
         raise
+    except KernelError as error:
+        held.note(WRONG)
+        if wrong_before:
+            raise KernelError(f"{error} (found again in a new process: nothing more is computed)") from None
+        os._exit(1)  # what was kept is gone; a new process compiles anew
     except (Exception, SystemExit) as error:
         return Outcome(
             job.cell.key, "failed", type(error).__name__, " ".join(str(error).split()), traceback.format_exc()

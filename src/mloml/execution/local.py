@@ -17,7 +17,7 @@ from joblib.externals.loky.process_executor import (
     ShutdownExecutorError,
 )
 
-from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
+from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, wants_another_worker
 
 IDLE_SECONDS = 120
 """How long a worker without work stays: a sweep's next job finds it warm, a notebook gets its memory back."""
@@ -96,6 +96,12 @@ class Slot:
 
     def run(self, job: Job) -> Outcome | None:
         """Run a job; None when its worker died and it may be tried once more."""
+        outcome = self._run_once(job)
+        if outcome is None and wants_another_worker(job):
+            outcome = self._run_once(job)
+        return outcome
+
+    def _run_once(self, job: Job) -> Outcome | None:
         try:
             return self._submit(job).result()
         except (BrokenProcessPool, ShutdownExecutorError):

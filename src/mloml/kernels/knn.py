@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from mloml.kernels.compiled import compiled
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -16,7 +19,7 @@ _PAIRWISE_BLOCK = 128
 _PIECE = 32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def squared_distance(a: Array, b: Array) -> float:
     """Return ``((a - b) ** 2).sum()`` with NumPy's own order of additions, bit for bit.
 
@@ -51,7 +54,7 @@ def squared_distance(a: Array, b: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_rows(
     closeness: NDArray[np.float32],
     test_squares: Array,
@@ -90,7 +93,7 @@ def nearest_rows(
                     threshold = max(threshold, (test_squares[i] - farthest) / 2)
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+@partial(compiled, fastmath={"nnan", "nsz", "reassoc"})
 def _largest(values: NDArray[np.float32]) -> float:
     """Return the largest of some finite numbers; knowing them finite, the compiler vectorises it."""
     largest = values[0]
@@ -99,7 +102,7 @@ def _largest(values: NDArray[np.float32]) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _insert(distance: float, row: int, nearest: Array, neighbours: Indices) -> None:
     """Put a row in its place among the nearest so far, after those equally distant."""
     place = nearest.shape[0]
@@ -114,7 +117,7 @@ def _insert(distance: float, row: int, nearest: Array, neighbours: Indices) -> N
     neighbours[place] = row
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def majority(neighbours: Indices, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
     """Return the most frequent class code among each row's neighbours; ties go to the smallest code."""
     winners = np.empty(neighbours.shape[0], dtype=np.int64)

@@ -10,23 +10,30 @@ Matrices and vectors are padded with zeros to a multiple of four columns, see ``
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from mloml.kernels.compiled import source_stamp
+from mloml.kernels.compiled import compiled
 from mloml.kernels.padding import WIDTH
 
 
 def exact(function: Callable[..., Any], inline: Literal["never", "always"] = "never") -> Callable[..., Any]:
     """Compile like :func:`mloml.kernels.compiled.kernel`, but leave the order of sums as written."""
-    compiled: Any = njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
-    compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
-    return compiled
+    return compiled(function, error_model="numpy", inline=inline)
+
+
+def exact_as(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile one of several functions made from the same lines, under a name of its own."""
+
+    def compile_named(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__qualname__ = function.__name__ = name
+        return exact(function)
+
+    return compile_named
 
 
 def exact_inline(function: Callable[..., Any]) -> Callable[..., Any]:

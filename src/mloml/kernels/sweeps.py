@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import exact, fma, load, spread, spread_from, store, store_totals, times
+from mloml.kernels.simd import exact, exact_as, fma, load, spread, spread_from, store, store_totals, times
 
 Array = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 def _make_map(rank: int, outputs: int) -> Callable[..., None]:
     """Compile ``A += left right'`` and ``out = A x`` for a change of rank 0, 2 or 3 and 2 or 3 vectors."""
 
-    @exact
+    @exact_as(f"_map_{rank}_{outputs}")
     def sweep(A: Array, base: int, V: Array, x: int, out: int, left: int, right: int, d: int) -> None:
         m = V.shape[1]
         for r in range(0, d, 2):
@@ -91,7 +91,7 @@ def _make_project(rank: int) -> Callable[..., None]:
     The sums take in two rows when the next two are read: by then their part of ``out`` is known.
     """
 
-    @exact
+    @exact_as(f"_project_{rank}")
     def sweep(
         A: Array, base: int, V: Array, x: int, out: int, sums: int, left: int, right: int, d: int
     ) -> None:
@@ -159,7 +159,7 @@ def project_rows(
 def _make_exchange(rank: int) -> Callable[..., None]:
     """Compile ``A += left right'``, ``out = A x`` and ``sums = A' g`` for three vectors, in one pass."""
 
-    @exact
+    @exact_as(f"_exchange_{rank}")
     def sweep(
         A: Array, base: int, V: Array, x: int, g: int, out: int, sums: int, left: int, right: int, d: int
     ) -> None:

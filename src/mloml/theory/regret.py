@@ -8,13 +8,14 @@ calls it the regret; dividing by ``gamma`` gives the usual order ``sqrt(T)``.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from mloml.kernels.compiled import compiled
 
 Array = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _run(
     P: Array, Q: Array, M: Array, gamma: float, start: int, floor: float, losses: Array
 ) -> tuple[int, float]:
