@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mloml
-import mloml.kernels.opml
-from mloml.kernels import compiled
+from mloml.kernels import code_cache, compiled
 
 LEARNERS = ("LEGO", "OASIS", "OPML", "RDML", "SLMOML")
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -39,19 +39,24 @@ def test_a_second_process_compiles_nothing():
 
 
 def test_stamp_covers_the_files_that_a_kernel_imports(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "compiled.py"))
+    monkeypatch.setattr(code_cache, "__file__", str(tmp_path / "code_cache.py"))
+    monkeypatch.setattr(code_cache, "_content", Path.read_bytes)
     helper = tmp_path / "helper.py"
     helper.write_text("a = 1")
     user = tmp_path / "user.py"
-    user.write_text("from mloml.kernels.helper import a")
-    before = compiled.source_stamp.__wrapped__(user)
-    helper.write_text("a = 2")
-    assert compiled.source_stamp.__wrapped__(user) != before
+    for line in ("from mloml.kernels.helper import a", "from mloml.kernels import (\n    helper,\n)"):
+        user.write_text(line)
+        before = code_cache.source_stamp.__wrapped__(user)
+        helper.write_text(helper.read_text() + "0")
+        assert code_cache.source_stamp.__wrapped__(user) != before
 
 
-def test_numba_keeps_the_stamp_given_to_it():
-    stamp = mloml.kernels.opml.opml_scan._cache._cache_file._source_stamp
-    assert stamp == compiled.source_stamp(compiled.Path(mloml.kernels.opml.__file__))
+def test_the_stamp_is_of_the_source_that_was_imported(tmp_path):
+    source = tmp_path / "user.py"
+    source.write_text("a = 1")
+    before = code_cache.source_stamp(source)
+    source.write_text("a = 2")
+    assert code_cache.source_stamp(source) == before
 
 
 def test_not_a_number_is_seen():
