@@ -21,7 +21,7 @@ import numpy_stack
 from threadpoolctl import threadpool_limits
 
 from mloml.kernels import lego, oasis, opml, rdml, reference, slmoml
-from mloml.learners.moml import MetricState
+from mloml.learners.metric_state import MetricState
 from mloml.learners.stack_state import Layer, Propagation, StackState
 
 FEATURES = (4, 21, 57, 100, 200, 400)
@@ -45,7 +45,7 @@ class Method(NamedTuple):
 
 def stack(n: int, kind: str = "frame", activation: str = "relu", strategy: str = "fp") -> Any:
     def prepare(X: np.ndarray, triplets: np.ndarray) -> Scan:
-        cone = "clip" if kind == "symmetric" else "shrink"
+        cone = "clip" if kind == "symmetric" else "split"
         state = StackState(X.shape[1], [Layer(kind, STEP, cone)] * n)
         how = Propagation(strategy, activation, RATE)
         return lambda: state.learn(X, triplets, how)

@@ -18,9 +18,9 @@ FIGURE = CurveFigure(
     title="Figure 5: error of each layer",
     about=(
         "Error of each metric layer (linear output) of one 5-layer MLOML-r, with Euclidean, MOML and LMNN "
-        "as lines."
+        "as lines; MOML (split) learns by the layers' own policy at the border of the cone."
     ),
-    against={"mloml_r_5": "moml"},
+    against={"mloml_r_5": "moml_split"},
 )
 
 if __name__ == "__main__":

@@ -16,11 +16,14 @@ from mloml.study import run_study
 FIGURE = CurveFigure(
     name="fig7",
     title="Figure 7: error against the number of scans",
-    about="Error after each scan of MOML and of a 3-layer MLOML-r, with Euclidean as a line.",
+    about=(
+        "Error after each scan of MOML and of a 3-layer MLOML-r, with Euclidean as a line; MOML (split) "
+        "learns by the layers' own policy at the border of the cone."
+    ),
     key="scan_errors",
     along="scan",
     label="scans over the training half",
-    against={"mloml_r": "moml"},
+    against={"mloml_r": "moml_split"},
 )
 
 if __name__ == "__main__":

@@ -21,6 +21,10 @@ def study(*overrides):
         ("protocol.folds=1", "protocol.folds=1: must be a whole number, at least 2"),
         ("protocol.pca.fit=test", "protocol.pca.fit=test: must be 'all' or 'train'"),
         ("protocol.bp_rate=-1", "protocol.bp_rate=-1.0: must be null or a number, at least 0"),
+        (
+            "protocol.moml_cone=open",
+            "protocol.moml_cone=open: must be null or one of shrink, clip, skip, split",
+        ),
         ("record=[splits]", "record=['splits']: must be a list of 'layers' and 'scans'"),
         ("datasets=[]", "datasets=[]: must be a list such as '[a,b]' with at least one name"),
         ("datasets=[irs]", "did you mean 'iris'?"),
@@ -78,6 +82,20 @@ def test_the_bp_rate_follows_the_protocol():
     for protocol, rate in (("paper", 1e-4), ("clean", None)):
         found = compose_study("table2", [f"protocol={protocol}", "algorithms=[mloml_r]"]).algorithms[0]
         assert found.params["rate"] == rate
+
+
+def test_what_moml_does_at_the_border_of_the_cone_follows_the_protocol():
+    for protocol, cone in (("paper", "free"), ("lite", "free"), ("clean", "split")):
+        settings = [f"protocol={protocol}", "algorithms=[moml, mloml_r]"]
+        single, stack = compose_study("table2", settings).algorithms
+        assert (single.params["cone"], single.params["factor"]) == (cone, None)
+        assert stack.params["cone"] is None
+
+
+@pytest.mark.parametrize("name", ["fig5", "fig7"])
+def test_figures_of_layers_show_moml_under_the_layers_own_policy_too(name):
+    cones = {found.name: found.params.get("cone") for found in compose_study(name).algorithms}
+    assert (cones["moml"], cones["moml_split"]) == ("free", "split")
 
 
 def test_grids_are_ascending_because_ties_go_to_the_smallest_value():

@@ -11,6 +11,7 @@ from typing import Any
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import ConfigError
+from mloml.kernels.layout import POLICIES
 
 
 def _require(holds: bool, key: str, value: object, allowed: str) -> None:
@@ -50,6 +51,7 @@ class ProtocolConfig:
     neighbours: int = 5
     seed: int = 0
     bp_rate: float | None = 1e-4
+    moml_cone: str | None = "free"
     pca: PcaConfig = field(default_factory=PcaConfig)
 
     def __post_init__(self) -> None:
@@ -58,6 +60,13 @@ class ProtocolConfig:
             _require(value >= least, f"protocol.{key}", value, f"a whole number, at least {least}")
         rate = self.bp_rate
         _require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
+        cone = self.moml_cone
+        _require(
+            cone is None or cone in POLICIES,
+            "protocol.moml_cone",
+            cone,
+            f"null or one of {', '.join(POLICIES)}",
+        )
 
 
 @dataclass(frozen=True)

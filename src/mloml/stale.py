@@ -12,7 +12,7 @@ from mloml.store import Store
 if TYPE_CHECKING:
     from mloml.evaluation.cell import Cell
 
-NOT_DETERMINING = ("name", "splits", "bp_rate")
+NOT_DETERMINING = ("name", "splits", "bp_rate", "moml_cone")
 """Keys of a protocol that change no cell: which splits there are, not what one of them gives."""
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from mloml.kernels import layout, reference_stack
 from mloml.kernels.padding import padded, zeros
-from mloml.learners.moml import MetricState
+from mloml.learners.metric_state import MetricState
 
 
 def run_plainly(state, X, triplets):
@@ -26,7 +26,7 @@ def test_compiled_scan_equals_the_plain_one(triplets_of, d, variant):
     np.testing.assert_array_equal(ours.counts[:, :2], theirs.counts[:, :2])
 
 
-@pytest.mark.parametrize("cone", layout.POLICIES)
+@pytest.mark.parametrize("cone", ["shrink", "clip", "skip"])
 def test_every_policy_equals_the_plain_one_step_by_step_and_counts_each_failure(triplets_of, cone):
     X, triplets = triplets_of(3, 150, seed=5)
     ours = MetricState(3, 0.4, cone, "paper")
@@ -39,6 +39,25 @@ def test_every_policy_equals_the_plain_one_step_by_step_and_counts_each_failure(
         np.testing.assert_array_equal(ours.counts[:, :2], theirs.counts[:, :2])
         assert np.linalg.eigvalsh(ours.M[:3, :3])[0] >= 0
     assert ours.counts[0, layout.FAILURES] > 3
+
+
+@pytest.mark.parametrize("variant", layout.VARIANTS)
+def test_free_steps_are_the_printed_equation_and_may_leave_the_cone(triplets_of, variant):
+    X, triplets = triplets_of(4, 300, seed=5)
+    state, M, updates = MetricState(4, 0.4, "free", variant), np.eye(4), 0
+    for t, i, j in triplets:
+        p, q = X[t] - X[i], X[t] - X[j]
+        A = np.outer(p, p) - np.outer(q, q)
+        hinge = 1 + np.sum(M * A)
+        if hinge > 0:
+            M = M - (0.4 if variant == "paper" else min(0.4, hinge / np.sum(A**2))) * A
+            updates += 1
+    state.learn(X, triplets, None)
+    np.testing.assert_allclose(state.metric, M, atol=1e-11)
+    assert state.counts[0, layout.UPDATES] == updates > 50
+    assert state.counts[0, layout.FAILURES] == 0
+    assert np.linalg.eigvalsh(M)[0] < -0.1
+    assert state.is_indefinite
 
 
 def test_the_bound_is_below_the_least_eigenvalue_all_the_time(triplets_of):

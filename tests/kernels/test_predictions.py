@@ -12,7 +12,7 @@ import mloml
 from mloml.evaluation import knn
 from mloml.evaluation.splits import split_indices
 from mloml.kernels import reference
-from mloml.learners.moml import MetricState
+from mloml.learners.metric_state import MetricState
 from mloml.learners.stack_state import StackState
 
 DATASETS = {"iris": load_iris, "wine": load_wine, "breast": load_breast_cancer}
@@ -82,6 +82,6 @@ def test_a_metric_without_a_factor_predicts_as_the_formula(monkeypatch, step, da
     np.testing.assert_array_equal(ours, predictions(mloml.MOML(gamma=step, factor="none"), dataset))
 
 
-def _plain_state(state, n_features, *_):
-    state.n_features, state.M = n_features, np.eye(n_features)
+def _plain_state(state, n_features, gamma, cone, variant):
+    state.n_features, state.M, state.cone = n_features, np.eye(n_features), cone
     state.counts = np.zeros((1, 16), dtype=np.int64)

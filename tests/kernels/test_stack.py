@@ -24,7 +24,8 @@ def test_compiled_scan_equals_the_plain_one(triplets_of, plainly, kind, activati
 
 @pytest.mark.parametrize(
     ("kind", "cone"),
-    [(kind, cone) for kind in KINDS[:3] for cone in ("shrink", "skip")] + [("symmetric", "clip")],
+    [(kind, cone) for kind in KINDS[:3] for cone in ("shrink", "skip")]
+    + [("symmetric", "clip"), ("frame", "split"), ("cholesky", "split")],
 )
 @pytest.mark.parametrize("variant", ["paper", "pa"])
 def test_compiled_scan_equals_the_plain_one_step_by_step_when_steps_leave_the_cone(
@@ -51,20 +52,22 @@ def test_layers_of_different_algorithms_can_be_mixed(triplets_of, plainly):
     np.testing.assert_allclose(ours.layers, theirs.layers, atol=1e-10)
 
 
+@pytest.mark.parametrize("cone", ["shrink", "split"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("step", [1e-2, 0.1])
-def test_lower_layers_never_see_upper_ones(triplets_of, kind, step):
+def test_lower_layers_never_see_upper_ones(triplets_of, kind, step, cone):
     X, triplets = triplets_of(7, 150)
-    short, tall = stack(7, [kind] * 2, step), stack(7, [kind] * 4, step)
+    short, tall = stack(7, [kind] * 2, step, cone=cone), stack(7, [kind] * 4, step, cone=cone)
     short.learn(X, triplets, Propagation())
     tall.learn(X, triplets, Propagation())
     np.testing.assert_array_equal(short.layers, tall.layers[:2])
 
 
-def test_one_scan_equals_the_same_triplets_one_call_each(triplets_of):
+@pytest.mark.parametrize("cone", ["shrink", "split"])
+def test_one_scan_equals_the_same_triplets_one_call_each(triplets_of, cone):
     X, triplets = triplets_of(9, 400)
     for how in (Propagation(), Propagation("bp", rate=1e-2), Propagation("fbp", rate=1e-3, decay=1e-2)):
-        whole, parts = stack(9, ["frame"] * 3, 0.05), stack(9, ["frame"] * 3, 0.05)
+        whole, parts = (stack(9, ["frame"] * 3, 0.05, cone=cone) for _ in range(2))
         whole.learn(X, triplets, how)
         for triplet in triplets:
             parts.learn(X, triplet[np.newaxis], how)

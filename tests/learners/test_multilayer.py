@@ -45,6 +45,21 @@ def test_three_layers_are_the_first_three_of_five_exactly():
     np.testing.assert_array_equal(three.transform(X), five.transform(X, layer=3))
 
 
+@pytest.mark.parametrize("propagation", ["fp", "fbp"])
+def test_layers_take_their_share_of_a_pull_from_the_stack_or_from_their_own_settings(propagation):
+    rows = X - X.mean(axis=0)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)  # directions all around: pulls of 1/2 are too long
+    settings = {"gamma": 0.5, "propagation": propagation, "scans": 2, "random_state": 0}
+    default = MLOML(**settings).fit(rows, Y)
+    named = MLOML(cone="split", cone_keep=0.1, cone_floor=0.1, **settings).fit(rows, Y)
+    np.testing.assert_array_equal(default.layers_, named.layers_)
+    gentle = MLOML(cone_keep=0.5, cone_floor=0.3, **settings).fit(rows, Y)
+    own = MLOML(layer_params={"cone_keep": 0.5, "cone_floor": 0.3}, **settings).fit(rows, Y)
+    np.testing.assert_array_equal(gentle.layers_, own.layers_)
+    assert default.n_cone_failures_[0] > 0
+    assert not np.array_equal(gentle.layers_, default.layers_)
+
+
 def test_first_layer_of_an_opml_stack_is_opml():
     stack = MLOML("opml", n_layers=2, gamma=0.05, random_state=0).fit(X, Y)
     single = OPML(0.05, random_state=0).fit(X, Y)
@@ -123,7 +138,7 @@ def test_fbp_is_refused_for_layers_it_is_not_defined_for():
         ({"layer": ["moml", "opml"]}, "layer has 2 entries but n_layers is 3"),
         ({"layer": ["moml", "opml", "mlom"]}, "did you mean 'moml'"),
         ({"layer_params": [{}]}, "layer_params has 1 entries, expected one per layer"),
-        ({"layer_params": {"eta": 1.0}}, "layer_params has 'eta', but a moml layer has cone, factor"),
+        ({"layer_params": {"eta": 1.0}}, "layer_params has 'eta', but a moml layer has cone, cone_floor"),
         ({"layer_params": {"gamma": -1.0}}, "expected a number >= 0"),
         (
             {"layer_params": {"factor": "none"}},
@@ -132,6 +147,14 @@ def test_fbp_is_refused_for_layers_it_is_not_defined_for():
         ({"layer_params": {"variant": "x"}}, "variant is 'x', expected one of paper, pa"),
         ({"layer": "lego", "layer_params": {"targets": (2, 1)}}, "0 <= lower <= upper"),
         ({"cone": "clip"}, "cone='clip' needs"),
+        (
+            {"cone": "free"},
+            "cone of a layer is 'free', expected one of .*: an indefinite metric has no factor",
+        ),
+        ({"cone": "split", "factor": "symmetric"}, "cone='split' needs factor='frame' or 'cholesky'"),
+        ({"layer_params": {"cone": "splt"}}, "cone of a layer is 'splt', expected one of"),
+        ({"layer_params": {"cone_keep": 0}}, "cone_keep of a layer is 0, expected a number above 0"),
+        ({"layer_params": {"cone_floor": 1.0}}, "cone_floor of a layer is 1.0, expected a number from 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_in_one_line(settings, message):

@@ -14,10 +14,10 @@ def triplet_stream(seed, n, d, T):
 
 
 def slow_stack(X, triplets, gamma, n_layers):
-    """Follow Eq. (6) layer by layer with eigendecompositions; count what the theorem speaks of."""
+    """Push and pull layer by layer with eigendecompositions; count what the theorem speaks of."""
     layers = [np.eye(X.shape[1]) for _ in range(n_layers)]
     smallest = np.full(n_layers, np.inf)
-    steps, broken, failed = np.zeros((3, n_layers), int)
+    steps, broken, failed, shortened = np.zeros((4, n_layers), int)
     for triplet in triplets:
         H = X[triplet].T
         for i, L in enumerate(layers):
@@ -29,15 +29,15 @@ def slow_stack(X, triplets, gamma, n_layers):
                 smallest[i] = min(smallest[i], value)
                 steps[i] += 1
                 broken[i] += gamma > value / 4
-                g = gamma
-                if np.linalg.eigvalsh(M - gamma * A)[0] <= 0:
-                    failed[i] += 1
-                    K = np.linalg.inv(L).T
-                    g = -0.9 / np.linalg.eigvalsh(-K @ A @ K.T)[0]
-                layers[i] = frame_root(L, g * A)
+                failed[i] += np.linalg.eigvalsh(M - gamma * A)[0] <= 0
+                push = gamma * np.outer(q, q)
+                s = p @ np.linalg.solve(M + push, p)
+                pull = max(0.0, min(gamma, 0.9 / s, 1 / s - 0.1 / (p @ p))) if s > 0 else gamma
+                shortened[i] += pull < gamma
+                layers[i] = frame_root(L, pull * np.outer(p, p) - push)
             Z = layers[i] @ H
             H = np.maximum(Z, 0) if i < n_layers - 1 else Z
-    return np.array(layers), smallest, steps, broken, failed
+    return np.array(layers), smallest, steps, broken, failed, shortened
 
 
 def frame_root(L, gA):
@@ -46,10 +46,10 @@ def frame_root(L, gA):
     return (vectors * np.sqrt(values)) @ vectors.T @ L
 
 
-@pytest.mark.parametrize("gamma", [1e-3, 1e-2, 0.05])
+@pytest.mark.parametrize("gamma", [1e-3, 1e-2, 0.05, 0.3])
 def test_counts_and_eigenvalues_are_those_of_a_slow_stack(gamma):
     X, triplets = triplet_stream(0, 30, 4, 150)
-    layers, smallest, steps, broken, failed = slow_stack(X, triplets, gamma, 3)
+    layers, smallest, steps, broken, failed, shortened = slow_stack(X, triplets, gamma, 3)
     track = follow(X, [triplets[:60], triplets[60:]], gamma, n_layers=3)
     frame = track.frame()
     np.testing.assert_allclose(track.layers, layers, atol=1e-7)
@@ -58,6 +58,7 @@ def test_counts_and_eigenvalues_are_those_of_a_slow_stack(gamma):
     np.testing.assert_array_equal(frame["steps_looked_at"], steps)
     np.testing.assert_allclose(frame["share_condition_broken"], broken / steps)
     np.testing.assert_allclose(frame["share_leaving_cone"], failed / steps)
+    assert gamma < 0.3 or 0 < failed.sum() < shortened.sum(), "a shortened pull is not yet a departure"
 
 
 @pytest.mark.parametrize("seed", range(5))

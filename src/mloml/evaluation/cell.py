@@ -67,8 +67,8 @@ class Cell:
     def key(self) -> str:
         """Hash of what determines the result: data, parameters, protocol, split and code.
 
-        Left out: titles and notes, the protocol's name, its number of splits, and its ``bp_rate``, which acts
-        through the algorithm's parameters only.
+        Left out: titles and notes, the protocol's name, its number of splits, and its ``bp_rate`` and
+        ``moml_cone``, which act through the algorithm's parameters only.
         """
         protocol = dataclasses.asdict(self.protocol)
         pca = protocol["pca"]

@@ -40,8 +40,8 @@ class Rows:
     def mistakes(self, learner: Any, **options: Any) -> int:
         """Count the wrong predictions of a fitted learner.
 
-        ``options`` go to ``transform`` (``layer=2``). A learner with ``similarity`` (OASIS) is judged by
-        that, the row to classify on the left.
+        ``options`` go to ``transform`` (``layer=2``). A learner with ``similarity`` (OASIS, and a MOML whose
+        metric has become indefinite) has no distance and is judged by that, the row to classify on the left.
 
         Raises
         ------

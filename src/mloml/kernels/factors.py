@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mloml.kernels.cholesky import downdate, factorise, solve_transposed, update
 from mloml.kernels.compiled import kernel
-from mloml.kernels.frame import SHRINKAGE, largest_step
-from mloml.kernels.layout import CLIP, SHRINK
+from mloml.kernels.frame import SHRINKAGE, largest_step, pull_step
+from mloml.kernels.layout import CLIP, SHRINK, SPLIT
 from mloml.kernels.passes import dot
 
 Array = NDArray[np.float64]
@@ -25,7 +25,16 @@ CLIPPED = 1e-8
 
 @kernel
 def cholesky_step(
-    L: Array, p: Array, q: Array, g: float, policy: int, moved: bool, work: Array, scratch: Array
+    L: Array,
+    p: Array,
+    q: Array,
+    g: float,
+    policy: int,
+    keep: float,
+    floor: float,
+    moved: bool,
+    work: Array,
+    scratch: Array,
 ) -> tuple[bool, bool]:
     """Step from ``M = L'L`` to ``M - g A`` on the triangular factor.
 
@@ -39,6 +48,11 @@ def cholesky_step(
             return False, True
     else:
         copy_matrix(L, R)
+    if policy == SPLIT:
+        taken, failed = _split(R, p, q, g, keep, floor, trial, scratch)
+        if taken:
+            copy_matrix(trial, L)
+        return taken, failed
     failed = False
     if not _try(R, p, q, g, trial, scratch[0]):
         failed = True
@@ -54,11 +68,37 @@ def cholesky_step(
 @kernel
 def _try(R: Array, p: Array, q: Array, g: float, trial: Array, v: Array) -> bool:
     """Set ``trial`` to the factor after the step; False when there is none."""
-    d = p.shape[0]
+    _push(R, q, g, trial, v)
+    return _pull(trial, p, g, v)
+
+
+@kernel
+def _split(
+    R: Array, p: Array, q: Array, g: float, keep: float, floor: float, trial: Array, scratch: Array
+) -> tuple[bool, bool]:
+    """Set ``trial`` to the factor after the whole push and an admissible pull; was it taken, shortened."""
+    v, P = scratch[0], scratch[1, : p.shape[0]]
+    _push(R, q, g, trial, v)
+    solve_transposed(trial, p, P)
+    pull = pull_step(dot(P, P), dot(p, p), g, keep, floor)
+    taken = _pull(trial, p, pull, v)
+    return taken, pull < g or not taken
+
+
+@kernel
+def _push(R: Array, q: Array, g: float, trial: Array, v: Array) -> None:
+    """Set ``trial`` to the factor of ``R'R + g q q'``."""
+    d = q.shape[0]
     copy_matrix(R, trial)
     for j in range(d):
         v[j] = sqrt(g) * q[j]
     update(trial, v[:d])
+
+
+@kernel
+def _pull(trial: Array, p: Array, g: float, v: Array) -> bool:
+    """Turn the factor of ``M`` into that of ``M - g p p'``; False when there is none."""
+    d = p.shape[0]
     for j in range(d):
         v[j] = sqrt(g) * p[j]
     return downdate(trial, v[:d])

@@ -1,14 +1,16 @@
-"""The frame-preserving root: a factor ``L`` that follows ``M <- M - g A`` without turning, in O(d²).
+"""The frame-preserving root: a factor ``L`` that follows the metric without turning, in O(d²).
 
-With ``K = L^-T``, ``P = K p`` and ``Q = K q`` the new metric is ``L' (I + V C V') L``, ``V = [P Q]``, ``C =
-diag(-g, g)``. The symmetric root of the bracket is ``I + V F V'`` and its inverse ``I + V H V'`` with 2 x 2
-matrices ``F`` and ``H`` that follow from ``B = I + C V'V`` alone: with ``R = B^(1/2)``, ``F = (R + I)^-1
-C`` and ``H = -R^-1 F``. Hence::
+A step pulls on ``p`` and pushes along ``q``: ``M <- M - g_p p p' + g_q q q'``. With ``K = L^-T``, ``P = K p``
+and ``Q = K q`` the new metric is ``L' (I + V C V') L``, ``V = [P Q]``, ``C = diag(-g_p, g_q)``. The symmetric
+root of the bracket is ``I + V F V'`` and its inverse ``I + V H V'`` with symmetric 2 x 2 matrices ``F`` and
+``H`` that follow from ``B = I + C V'V`` alone: with ``R = B^(1/2)``, ``F = (R + I)^-1 C`` and ``H = -R^-1
+F``. Hence::
 
     L <- L + V F [p q]'          K <- K + V H (K'V)'
 
 without eigenvectors, so that ``P`` parallel to ``Q`` or zero is no special case; the step stays in the cone
-if and only if ``det B > 0``.
+if and only if ``det B > 0``. Eq. 6 takes ``g_p = g_q``; the policy `split` takes the whole push and shortens
+the pull, see :func:`pull_step`.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from mloml.kernels.layout import (
     ROWS,
     SHRINK,
     SPARE,
+    SPLIT,
     UPDATES,
 )
 from mloml.kernels.padding import WIDTH
@@ -76,37 +79,73 @@ def largest_step(a: float, b: float, c: float) -> float:
 
 
 @exact
-def admissible_step(a: float, b: float, c: float, g: float, policy: int) -> tuple[float, bool]:
-    """Return the step to take (0: none) and whether ``g`` itself would have left the cone."""
+def pull_step(s: float, pp: float, g: float, keep: float, floor: float) -> float:
+    """Return the pull that the policy `split` takes: ``max(0, min(g, (1 - keep) / s, 1/s - floor / p'p))``.
+
+    ``s = p'(M + g q q')^-1 p``. The metric's determinant falls by ``1 - g_p s >= keep`` at most, and a pull
+    that the floor shortens leaves ``p'M^-1 p <= p'p / floor``.
+    """
+    if not (s > 0.0 and pp > 0.0):
+        return g
+    share = min(1.0 - keep, 1.0 - floor * (s / pp))
+    return g if g * s <= share else max(0.0, share) / s
+
+
+@exact
+def split_steps(
+    a: float, b: float, c: float, pp: float, g: float, keep: float, floor: float
+) -> tuple[float, float, float, float, bool]:
+    """Return what :func:`admissible_steps` does, for the policy `split`: the whole push, a part of the pull.
+
+    ``s = a - g c² / (1 + g b)`` is written without cancellation, as is ``det B = (1 + g b) (1 - g_p s)``.
+    """
+    push = 1.0 + g * b
+    s = (a + g * max(0.0, a * b - c * c)) / push
+    pull = pull_step(s, pp, g, keep, floor)
+    determinant, trace = push * (1.0 - pull * s), 2.0 + g * b - pull * a
+    if determinant > SINGULAR * trace:
+        return pull, g, determinant, trace, pull < g
+    return 0.0, 0.0, 1.0, 2.0, True  # numbers beyond all bounds
+
+
+@exact
+def admissible_steps(
+    a: float, b: float, c: float, pp: float, g: float, policy: int, keep: float, floor: float
+) -> tuple[float, float, float, float, bool]:
+    """Return the steps to take along p and q (0: none), ``det B``, ``tr B``, and whether g was too much.
+
+    Too much means that the step would have left the cone or, under `split`, that the pull is shortened.
+    """
+    if policy == SPLIT:
+        return split_steps(a, b, c, pp, g, keep, floor)
     determinant, trace = cone_test(a, b, c, g)
     if determinant > SINGULAR * trace:
-        return g, False
+        return g, g, determinant, trace, False
     if policy == SHRINK:
         g = SHRINKAGE * largest_step(a, b, c)
         determinant, trace = cone_test(a, b, c, g)
         if determinant > SINGULAR * trace:  # not so where rows are so large that rounding hides the border
-            return g, True
-    return 0.0, True
+            return g, g, determinant, trace, True
+    return 0.0, 0.0, 1.0, 2.0, True
 
 
 @exact
 def root_coefficients(
-    a: float, b: float, c: float, g: float
+    a: float, b: float, c: float, g_p: float, g_q: float, determinant: float, trace: float
 ) -> tuple[float, float, float, float, float, float]:
-    """Return the entries 11, 12, 22 of ``F`` and of ``H``.
+    """Return the entries 11, 12, 22 of ``F`` and of ``H``; determinant and trace are those of ``B``.
 
     ``R = (B + s I) / t`` with ``s = det R`` and ``t = tr R``; so ``det(R + I) = 1 + s + t`` and, for H,
     ``det(R (R + I)) = s (1 + s + t)``, without cancellation.
     """
-    determinant, trace = cone_test(a, b, c, g)
     s = sqrt(determinant)
     t = sqrt(trace + 2.0 * s)
-    b11, b22, b21 = 1.0 - g * a, 1.0 + g * b, g * c  # b12 = -b21
-    f = g / (1.0 + s + t)
-    h = f / s
+    b11, b22, b21 = 1.0 - g_p * a, 1.0 + g_q * b, g_q * c  # b12 = -g_p c
+    f_p, f_q = g_p / (1.0 + s + t), g_q / (1.0 + s + t)
+    h_p, h_q = f_p / s, f_q / s
     more = 1.0 + 1.0 / t
-    f11, f12, f22 = -f * ((b22 + s) / t + 1.0), f * b21 / t, f * ((b11 + s) / t + 1.0)
-    h11, h12, h22 = h * (b22 * more + s / t), -h * b21 * more, -h * (b11 * more + s / t)
+    f11, f12, f22 = -f_p * ((b22 + s) / t + 1.0), f_p * b21 / t, f_q * ((b11 + s) / t + 1.0)
+    h11, h12, h22 = h_p * (b22 * more + s / t), -h_p * b21 * more, -h_q * (b11 * more + s / t)
     return f11, f12, f22, h11, h12, h22
 
 
@@ -119,6 +158,8 @@ def frame_step(
     counts: Counts,
     g: float,
     policy: int,
+    keep: float,
+    floor: float,
     work: Array,
     d: int,
 ) -> None:
@@ -143,13 +184,13 @@ def frame_step(
         counts[i, AGE] = REFINE_EVERY
     if drift > DRIFT and counts[i, AGE] >= REFINE_SOONEST:
         counts[i, AGE] = REFINE_EVERY
-    g, failed = admissible_step(a, b, c, g, policy)
+    g_p, g_q, determinant, trace, failed = admissible_steps(a, b, c, pp, g, policy, keep, floor)
     usable = drift <= ALARM
     if failed or not usable:
         counts[i, FAILURES] += 1
-    if g == 0.0 or not usable:
+    if g_q == 0.0 or not usable:
         return
-    f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g)
+    f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g_p, g_q, determinant, trace)
     commit(V, own, f11, f12, f22, h11, h12, h22, pp, qq, pq, ph, qh)
     counts[i, RANK] = counts[i, K_RANK] = 2
     counts[i, AGE] += 1

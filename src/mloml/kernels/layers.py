@@ -15,8 +15,10 @@ from mloml.kernels.frame import frame_step
 from mloml.kernels.layout import (
     CHOLESKY,
     FAILURES,
+    FLOOR,
     FRAME,
     INPUT,
+    KEEP,
     KIND,
     LEFT,
     LEGO,
@@ -108,7 +110,8 @@ def learn(
             g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
         if kind == FRAME:
             if hinge > 0.0:
-                frame_step(i, L, K, V, counts, g, options[i, POLICY], work, d)
+                keep, floor = numbers[i, KEEP], numbers[i, FLOOR]
+                frame_step(i, L, K, V, counts, g, options[i, POLICY], keep, floor, work, d)
         elif kind == OPML:
             if hinge > 0.0:
                 opml_layer(i, V, counts, g)
@@ -137,7 +140,7 @@ def learn_at_once(
         learn_pairs(i, L, K, V, numbers, counts, kind, d)
         return True
     if hinge > 0.0:
-        learn_dense(i, L, K, V, counts, options, g, work, d)
+        learn_dense(i, L, K, V, numbers, counts, options, g, work, d)
         return True
     return False
 
@@ -177,7 +180,16 @@ def opml_layer(i: int, V: Array, counts: Counts, g: float) -> None:
 
 @exact
 def learn_dense(
-    i: int, L: Array, K: Array, V: Array, counts: Counts, options: Counts, g: float, work: Array, d: int
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    numbers: Array,
+    counts: Counts,
+    options: Counts,
+    g: float,
+    work: Array,
+    d: int,
 ) -> None:
     """Take MOML's step on a Cholesky or symmetric factor."""
     own = i * ROWS
@@ -185,7 +197,8 @@ def learn_dense(
     scratch = V[own + SPARE : own + SPARE + 3]
     policy, moved = options[i, POLICY], counts[i, MOVED] == 1
     if options[i, KIND] == CHOLESKY:
-        taken, failed = cholesky_step(L[i], p, q, g, policy, moved, work, scratch)
+        keep, floor = numbers[i, KEEP], numbers[i, FLOOR]
+        taken, failed = cholesky_step(L[i], p, q, g, policy, keep, floor, moved, work, scratch)
     else:
         taken, failed = symmetric_step(L[i], K[i], p, q, g, policy, moved, work, scratch)
     counts[i, FAILURES] += failed

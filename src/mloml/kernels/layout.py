@@ -27,11 +27,13 @@ STEP = 0  # gamma of moml and opml layers, eta of lego, lambda of rdml
 LOWER = 1  # lego's target for similar pairs
 UPPER = 2  # lego's target for dissimilar pairs
 WEIGHT = 3  # w_i of the loss layer
-FLOATS = 4
+KEEP = 4  # policy split: share of the metric's determinant that a pull leaves at least
+FLOOR = 5  # policy split: a direction that is pulled on is not squeezed below this
+FLOATS = 6
 
 # columns of `counts`
 UPDATES = 0
-FAILURES = 1  # steps that would have left the cone
+FAILURES = 1  # steps that would have left the cone; under split, shortened pulls
 RANK = 2  # rank of the change waiting for L
 K_RANK = 3
 AGE = 4  # steps since K was refined
@@ -47,8 +49,8 @@ CHOICES = 3
 KINDS = ("frame", "cholesky", "symmetric", "opml", "lego", "rdml")
 FRAME, CHOLESKY, SYMMETRIC, OPML, LEGO, RDML = range(len(KINDS))
 
-POLICIES = ("shrink", "clip", "skip")
-SHRINK, CLIP, SKIP = range(len(POLICIES))
+POLICIES = ("shrink", "clip", "skip", "split", "free")
+SHRINK, CLIP, SKIP, SPLIT, FREE = range(len(POLICIES))
 
 VARIANTS = ("paper", "pa")
 PAPER, PASSIVE_AGGRESSIVE = range(len(VARIANTS))

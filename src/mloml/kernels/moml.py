@@ -3,7 +3,7 @@
 Whether a step leaves the cone cannot be read off ``M`` in O(d²). But ``lambda_min(M - g A) >= lambda_min(M)
 - g lambda`` with ``lambda`` the positive eigenvalue of ``A``, which is known in closed form. So a certified
 lower bound of ``lambda_min(M)`` is carried along, and only when it is used up is ``M`` factorised to renew
-it.
+it. The policy `free` takes every step as it is and needs no bound.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mloml.kernels.layers import LIMIT, passive_step
 from mloml.kernels.layout import (
     CLIP,
     FAILURES,
+    FREE,
     INPUT,
     LEFT,
     OUTPUT,
@@ -72,13 +73,14 @@ def moml_scan(
         if hinge <= 0.0 or gamma <= 0.0:
             continue
         g = min(gamma, passive_step(V, x, hinge)) if variant == PASSIVE_AGGRESSIVE else gamma
-        a, b, c = gram(V, x)
-        s = a + b
-        loss = 0.5 * g * (a - b + sqrt(max(0.0, (s - 2.0 * c) * (s + 2.0 * c))))
-        if loss < bound[0]:
-            bound[0] -= loss
-        else:
-            g = careful_step(M, V, bound, counts, g, policy, work, d)
+        if policy != FREE:
+            a, b, c = gram(V, x)
+            s = a + b
+            loss = 0.5 * g * (a - b + sqrt(max(0.0, (s - 2.0 * c) * (s + 2.0 * c))))
+            if loss < bound[0]:
+                bound[0] -= loss
+            else:
+                g = careful_step(M, V, bound, counts, g, policy, work, d)
         if g > 0.0:
             leave_waiting(V, counts, g)
     fold_rows(M, 0, V, LEFT * m, RIGHT * m, counts[RANK], d)

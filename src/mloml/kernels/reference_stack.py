@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels import layout
-from mloml.kernels.layout import CLIP, SHRINK
+from mloml.kernels.layout import CLIP, FREE, SHRINK, SPLIT
 
 Array = NDArray[np.float64]
 Triplets = NDArray[np.intp]
@@ -43,10 +43,24 @@ def largest_step(M: Array, A: Array) -> float:
     return float(1 / top) if top > 0 else np.inf
 
 
-def moml_metric(M: Array, p: Array, q: Array, g: float, policy: int) -> tuple[Array, bool]:
-    """Return the metric after MOML's step and whether the full step would have left the cone."""
+def split_metric(M: Array, p: Array, q: Array, g: float, keep: float, floor: float) -> tuple[Array, bool]:
+    """Return the metric after the whole push and an admissible pull, and whether the pull was shortened."""
+    pushed = M + g * np.outer(q, q)
+    s = float(p @ np.linalg.solve(pushed, p))
+    pull = max(0.0, min(g, (1 - keep) / s, 1 / s - floor / float(p @ p))) if s > 0 else g
+    return pushed - pull * np.outer(p, p), pull < g
+
+
+def moml_metric(
+    M: Array, p: Array, q: Array, g: float, policy: int, keep: float = 0.1, floor: float = 0.1
+) -> tuple[Array, bool]:
+    """Return the metric after MOML's step and whether the full step was too much for the policy."""
+    if policy == SPLIT:
+        return split_metric(M, p, q, g, keep, floor)
     A = np.outer(p, p) - np.outer(q, q)
     trial = M - g * A
+    if policy == FREE:
+        return trial, False
     values, vectors = np.linalg.eigh(trial)
     if values[0] > 0:
         return trial, False
@@ -104,7 +118,7 @@ def learn(i: int, L: Array, K: Array, H: Array, numbers: Array, counts: Counts, 
         counts[i, layout.UPDATES] += 1
         return layer @ np.linalg.inv(np.eye(d) + step * A)
     g = min(step, passive_step(A, excess)) if variant == layout.PASSIVE_AGGRESSIVE else step
-    new, failed = moml_metric(M, p, q, g, policy)
+    new, failed = moml_metric(M, p, q, g, policy, numbers[i, layout.KEEP], numbers[i, layout.FLOOR])
     counts[i, layout.FAILURES] += failed
     if new is M:
         return layer

@@ -17,12 +17,15 @@ from .stack_state import Array, Layer, choose_cone
 STEP_NAMES = ("gamma", "eta", "lam")
 
 KNOWN: dict[str, set[str]] = {
-    "moml": {"gamma", "variant", "factor", "cone"},
+    "moml": {"gamma", "variant", "factor", "cone", "cone_keep", "cone_floor"},
     "opml": {"gamma"},
     "lego": {"gamma", "eta", "targets", "percentiles"},
     "rdml": {"gamma", "lam"},
 }
 """Settings a layer of each algorithm can have."""
+
+LAYER_CONES = tuple(policy for policy in layout.POLICIES if policy != "free")
+"""What a moml layer can do with a step that would leave the cone."""
 
 FEWEST_ROWS = 7
 """Rows below which percentiles of distances say nothing."""
@@ -36,7 +39,7 @@ def layer_settings(stack: Any, X: Array | None) -> list[Layer]:
         raise ValueError(
             f"propagation='fbp' is defined for moml and opml layers only, layer has {unfit}; use 'fp' or 'bp'"
         )
-    defaults = {"gamma": stack.gamma, "factor": stack.factor, "cone": stack.cone}
+    defaults = {name: getattr(stack, name) for name in ("gamma", "factor", "cone", "cone_keep", "cone_floor")}
     return [
         one_layer(name, {**defaults, **own}, X)
         for name, own in zip(names, own_params(stack.layer_params, names), strict=True)
@@ -84,15 +87,28 @@ def one_layer(name: str, params: dict[str, Any], X: Array | None) -> Layer:
     if not isinstance(step, Real) or not 0 <= float(step) < np.inf:
         raise ValueError(f"the step size of a {name} layer is {step!r}, expected a number >= 0")
     if name == "moml":
-        factor, variant = params["factor"], params.get("variant", "paper")
-        if factor not in layout.KINDS[:3]:
-            raise ValueError(f"factor is {factor!r}, expected one of {', '.join(layout.KINDS[:3])}")
-        if variant not in layout.VARIANTS:
-            raise ValueError(f"variant is {variant!r}, expected one of {', '.join(layout.VARIANTS)}")
-        return Layer(factor, float(step), choose_cone(factor, params["cone"]), variant)
+        return moml_layer(float(step), params)
     if name == "lego":
         return Layer("lego", float(step), targets=lego_targets(params, X))
     return Layer(name, float(step))
+
+
+def moml_layer(step: float, params: dict[str, Any]) -> Layer:
+    """Return the settings of a moml layer."""
+    factor, variant, cone = params["factor"], params.get("variant", "paper"), params["cone"]
+    if factor not in layout.KINDS[:3]:
+        raise ValueError(f"factor is {factor!r}, expected one of {', '.join(layout.KINDS[:3])}")
+    if variant not in layout.VARIANTS:
+        raise ValueError(f"variant is {variant!r}, expected one of {', '.join(layout.VARIANTS)}")
+    if cone is not None and cone not in LAYER_CONES:
+        why = ": an indefinite metric has no factor to map rows with" if cone == "free" else ""
+        raise ValueError(f"cone of a layer is {cone!r}, expected one of {', '.join(LAYER_CONES)}{why}")
+    keep, floor = params["cone_keep"], params["cone_floor"]
+    if not isinstance(keep, Real) or not 0 < float(keep) < 1:
+        raise ValueError(f"cone_keep of a layer is {keep!r}, expected a number above 0 and below 1")
+    if not isinstance(floor, Real) or not 0 <= float(floor) < 1:
+        raise ValueError(f"cone_floor of a layer is {floor!r}, expected a number from 0 and below 1")
+    return Layer(factor, step, choose_cone(factor, cone), variant, keep=float(keep), floor=float(floor))
 
 
 def lego_targets(params: dict[str, Any], X: Array | None) -> tuple[float, float]:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mloml.constraints import Rule
 from mloml.kernels import layout
-from mloml.kernels.padding import padded, with_padding, zeros
+from mloml.kernels.padding import with_padding
 
 from .base import Array, MetricLearner
+from .metric_state import MetricState
 from .online import OnlineLearner, Triplets
-from .roots import symmetric_root
+from .signed_form import pair_scores, signed_similarity
 from .stack_state import Layer, Propagation, StackState, choose_cone
+
+
+def _indefinite(learner: Any) -> MetricState | None:
+    """Return the state of a fitted MOML whose ``M`` has a negative eigenvalue, as only "free" allows."""
+    state = getattr(learner, "_state", None)
+    return state if isinstance(state, MetricState) and state.is_indefinite else None
 
 
 class MOML(OnlineLearner, MetricLearner):
@@ -28,8 +37,16 @@ class MOML(OnlineLearner, MetricLearner):
 
         min_M  1/2 ||M - M_prev||²_F + gamma [1 + tr(M A)]+ ,   M positive semi-definite
 
-    and where the hinge at ``M_prev`` is positive the step (Eq. 6) is ``M = M_prev - gamma A``. The default
-    factor ``L`` with ``M = L'L`` follows in O(d²) without turning; ``MOML`` is exactly a stack of one layer.
+    and where the hinge at ``M_prev`` is positive the step (Eq. 6) is ``M = M_prev - gamma A``: a push along
+    ``q`` and a pull on ``p``. The default factor ``L`` with ``M = L'L`` follows in O(d²) without turning;
+    ``MOML`` is exactly a stack of one layer.
+
+    A pull that is too long would leave the cone of positive definite matrices. The default policy, "split",
+    always takes the whole push and shortens only the pull, to::
+
+        g_p = max(0, min(gamma, (1 - cone_keep)/s, 1/s - cone_floor/||p||²)),  s = p'(M + gamma q q')^-1 p
+
+    so that no step is refused and learning never comes to a stop at the border.
 
     Parameters
     ----------
@@ -38,22 +55,36 @@ class MOML(OnlineLearner, MetricLearner):
     variant : {"paper", "pa"}, default="paper"
         "paper" takes Eq. 6 as it stands; "pa" the exact minimiser without the cone,
         ``M_prev - min(gamma, hinge / ||A||²) A``, which never overshoots the margin.
-    factor : {"frame", "cholesky", "symmetric", "none"}, default="frame"
+    factor : {"frame", "cholesky", "symmetric", "none"} or None, default=None
         Which ``L`` is kept: the frame-preserving root, the Cholesky factor, the symmetric root (O(d³) per
-        step), or none during learning (the fastest; ``components_`` is the symmetric root at the end).
-    cone : {"shrink", "clip", "skip"} or None, default=None
-        What to do with a step that would leave the cone of positive definite matrices: shorten it to 0.9 of
-        the way to the border, clip eigenvalues at 1e-8 (O(d³); only for "symmetric" and "none", where it is
-        the default), or leave it out. None: the factor's default, "shrink" for "frame" and "cholesky".
+        step), or none during learning (the fastest; ``components_`` is the symmetric root of ``M``). None:
+        "frame", or "none" where ``cone`` is "free".
+    cone : {"split", "shrink", "clip", "skip", "free"} or None, default=None
+        What to do with a step that would leave the cone of positive definite matrices. None: the factor's
+        default, "split" for "frame" and "cholesky", "clip" for "symmetric" and "none".
+
+        - "split": the whole push and a shortened pull, as above. Only for "frame" and "cholesky".
+        - "shrink": the whole step, to 0.9 of the way to the border. The smallest eigenvalue falls by ten each
+          time, until nearly every step is refused.
+        - "skip": no step.
+        - "clip": eigenvalues below 1e-8 become 1e-8, O(d³). Only for "symmetric" and "none".
+        - "free": Eq. 6 as printed. ``M`` may become indefinite, which is no metric: neighbours are then found
+          by the signed form ``(x - y)' M (x - y)``, see :meth:`similarity`. Only without a factor.
+    cone_keep : float, default=0.1
+        Under "split", the share of the determinant of ``M + gamma q q'`` that a pull leaves at least.
+    cone_floor : float, default=0.1
+        Under "split", how far a direction that is pulled on may be squeezed: a pull ends where ``p'M^-1 p``
+        reaches ``||p||² / cone_floor``. 0: no such limit.
     scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
     components_ : array of shape (d, d)
-        The factor ``L``; starts at the identity.
+        The factor ``L``; starts at the identity. An indefinite ``M`` has none.
     n_cone_failures_ : int
-        Steps that would have left the cone.
+        Steps that would have left the cone; under "split", shortened pulls; under "free", 0, since every step
+        is taken as it is.
     diverged_ : bool
         Whether learning had to stop because the numbers grew beyond all bounds.
     classes_, n_triplets_, n_updates_
@@ -81,8 +112,10 @@ class MOML(OnlineLearner, MetricLearner):
         **OnlineLearner._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="left")],
         "variant": [StrOptions(set(layout.VARIANTS))],
-        "factor": [StrOptions({"frame", "cholesky", "symmetric", "none"})],
+        "factor": [StrOptions({"frame", "cholesky", "symmetric", "none"}), None],
         "cone": [StrOptions(set(layout.POLICIES)), None],
+        "cone_keep": [Interval(Real, 0, 1, closed="neither")],
+        "cone_floor": [Interval(Real, 0, 1, closed="left")],
     }
 
     def __init__(
@@ -90,8 +123,10 @@ class MOML(OnlineLearner, MetricLearner):
         gamma: float = 1e-2,
         *,
         variant: str = "paper",
-        factor: str = "frame",
+        factor: str | None = None,
         cone: str | None = None,
+        cone_keep: float = 0.1,
+        cone_floor: float = 0.1,
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
@@ -101,19 +136,80 @@ class MOML(OnlineLearner, MetricLearner):
         self.variant = variant
         self.factor = factor
         self.cone = cone
+        self.cone_keep = cone_keep
+        self.cone_floor = cone_floor
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
         self.triplets = triplets
 
+    @property
+    def components_(self) -> Array:  # type: ignore[override]
+        """The factor ``L``: computed when asked for, since an explicit ``M`` has to be decomposed for it."""
+        check_is_fitted(self)
+        state = _indefinite(self)
+        if state is not None:
+            raise AttributeError(why_no_factor("components_", state))
+        return self._state.layers[0]
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""
+        self._require_factor("transform")
+        return super().transform(X)
+
+    def pair_distance(self, pairs: ArrayLike) -> Array:
+        """Return the learned (not squared) distance of each pair; ``pairs`` is (n, 2, d)."""
+        self._require_factor("pair_distance")
+        return super().pair_distance(pairs)
+
+    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
+        """Return the metric as a function of two vectors, for scikit-learn's ``metric=`` parameters."""
+        self._require_factor("get_metric")
+        return super().get_metric()
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """Return ``M``."""
+        check_is_fitted(self)
+        state = self._state
+        return state.metric if isinstance(state, MetricState) else super().get_mahalanobis_matrix()
+
+    def pair_score(self, pairs: ArrayLike) -> Array:
+        """Return how close the rows of each pair are, the larger the closer; ``pairs`` is (n, 2, d).
+
+        It is minus the distance, as in metric-learn; where an indefinite ``M`` gives a negative square, the
+        root of its size.
+        """
+        return pair_scores(self.get_mahalanobis_matrix(), pairs)
+
+    @available_if(_indefinite)
+    def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
+        """Return ``-(x - y)' M (x - y)`` for all rows x of ``X`` and y of ``Y``.
+
+        The nearest neighbours of x are the rows y of largest similarity. This method exists only where ``M``
+        is indefinite; otherwise they are those of least distance after :meth:`transform`.
+        """
+        left: Array = validate_data(self, X, reset=False)
+        right: Array = validate_data(self, Y, reset=False)
+        assert isinstance(self._state, MetricState)
+        values, vectors = self._state.eigen
+        return signed_similarity(values, vectors, left, right)
+
+    def _require_factor(self, name: str) -> None:
+        check_is_fitted(self)
+        state = _indefinite(self)
+        if state is not None:
+            raise ValueError(why_no_factor(name, state))
+
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        cone = choose_cone(self.factor, self.cone)
+        factor = self.factor or ("none" if self.cone == "free" else "frame")
+        cone = choose_cone(factor, self.cone)
         self.diverged_ = False
         self._state: StackState | MetricState
-        if self.factor == "none":
+        if factor == "none":
             self._state = MetricState(n_features, float(self.gamma), cone, self.variant)
         else:
-            layer = Layer(self.factor, float(self.gamma), cone, self.variant)
+            keep, floor = float(self.cone_keep), float(self.cone_floor)
+            layer = Layer(factor, float(self.gamma), cone, self.variant, keep=keep, floor=floor)
             self._state = StackState(n_features, [layer])
 
     def _arrange(self, rows: Array) -> Array:
@@ -125,42 +221,17 @@ class MOML(OnlineLearner, MetricLearner):
             warn_of_divergence(self, "rows of a smaller norm")
 
     def _finish(self) -> None:
-        self.components_ = self._state.layers[0]
         counts = self._state.counts[0]
         self.n_updates_, self.n_cone_failures_ = int(counts[layout.UPDATES]), int(counts[layout.FAILURES])
 
 
-class MetricState:
-    """The metric alone, without a factor, and a certified lower bound of its least eigenvalue."""
-
-    def __init__(self, n_features: int, gamma: float, cone: str, variant: str) -> None:
-        d, m = n_features, padded(n_features)
-        self.n_features = n_features
-        self.gamma, self.cone, self.variant = gamma, cone, variant
-        self.M = zeros(m, d)
-        self.M[range(d), range(d)] = 1.0
-        self.bound = np.array([0.999])
-        self.counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)
-
-    @property
-    def layers(self) -> Array:
-        """The symmetric root of the metric as learned so far, (1, d, d)."""
-        d = self.n_features
-        return symmetric_root(self.M[:d, :d])[np.newaxis]
-
-    def learn(self, rows: Array, triplets: Triplets, how: Propagation) -> bool:
-        """Run one compiled scan; False when it had to stop."""
-        from mloml.kernels.moml import moml_scan
-
-        d, m = self.n_features, len(self.M)
-        data = with_padding(rows)
-        choice = (layout.POLICIES.index(self.cone), layout.VARIANTS.index(self.variant))
-        room = zeros(layout.ROWS, d)
-        work = zeros(2, m, d)
-        done = moml_scan(
-            data, triplets, self.M, room, self.bound, self.counts[0], self.gamma, *choice, work, d
-        )
-        return bool(done == len(triplets))
+def why_no_factor(name: str, state: MetricState) -> str:
+    """Say why an indefinite metric cannot give what was asked for, and what can be had instead."""
+    least = state.eigen[0][0]
+    return (
+        f"MOML has no {name} here: its M is indefinite (least eigenvalue {least:.3g}), so no L'L; use "
+        "pair_score(pairs), similarity(X, Y) or get_mahalanobis_matrix(), or learn with cone='split'"
+    )
 
 
 def warn_of_divergence(learner: Any, remedy: str) -> None:

@@ -61,12 +61,15 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     freeze_w : bool, default=False
         Keep the weights ``w_i`` at 1 instead of learning them; learned ones can only fall, and stop at 0.
     layer_params : dict or list of dicts, optional
-        Settings of all layers, or of each: "gamma" (also as "eta", "lam"), "variant", "factor" and "cone" of
-        moml, "targets" and "percentiles" of lego.
+        Settings of all layers, or of each: "gamma" (also as "eta", "lam"), "variant", "factor", "cone",
+        "cone_keep" and "cone_floor" of moml, "targets" and "percentiles" of lego.
     factor : {"frame", "cholesky", "symmetric"}, default="frame"
         Factor of moml layers, see :class:`~mloml.learners.moml.MOML`.
-    cone : {"shrink", "clip", "skip"} or None, default=None
-        What moml layers do with a step that would leave the cone; None: the factor's default.
+    cone : {"split", "shrink", "clip", "skip"} or None, default=None
+        What moml layers do with a step that would leave the cone, see :class:`~mloml.learners.moml.MOML`.
+        None: the factor's default, "split" for "frame" and "cholesky", "clip" for "symmetric".
+    cone_keep, cone_floor : float, default=0.1
+        How much of a pull "split" takes, see :class:`~mloml.learners.moml.MOML`.
     scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
@@ -77,7 +80,7 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     w_ : array of shape (n_layers,)
         Weights of the local losses.
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
-        Steps that changed the layer, and steps that would have left the cone.
+        Steps that changed the layer, and steps that would have left the cone; under "split", shortened pulls.
     diverged_ : bool
         Whether learning had to stop because the numbers grew beyond all bounds.
     classes_, n_triplets_
@@ -116,6 +119,8 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         "layer_params": [Mapping, list, tuple, None],
         "factor": [StrOptions({"frame", "cholesky", "symmetric"})],
         "cone": [StrOptions(set(layout.POLICIES)), None],
+        "cone_keep": [Interval(Real, 0, 1, closed="neither")],
+        "cone_floor": [Interval(Real, 0, 1, closed="left")],
     }
 
     def __init__(
@@ -134,6 +139,8 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         layer_params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         factor: str = "frame",
         cone: str | None = None,
+        cone_keep: float = 0.1,
+        cone_floor: float = 0.1,
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
@@ -152,6 +159,8 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         self.layer_params = layer_params
         self.factor = factor
         self.cone = cone
+        self.cone_keep = cone_keep
+        self.cone_floor = cone_floor
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
@@ -163,7 +172,7 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         if self.propagation == "fp":
             return loss_layer
         if self.propagation == "bp":
-            return {"gamma", "local_loss", "routing", "freeze_w", "factor", "cone"}
+            return {"gamma", "local_loss", "routing", "freeze_w", "factor", "cone", "cone_keep", "cone_floor"}
         return set()
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:

@@ -14,5 +14,9 @@ def symmetric_root(M: Array) -> Array:
     array([[2., 0.],
            [0., 0.]])
     """
-    values, vectors = np.linalg.eigh((M + M.T) / 2)
+    return root_of_eigen(*np.linalg.eigh((M + M.T) / 2))
+
+
+def root_of_eigen(values: Array, vectors: Array) -> Array:
+    """Return the same root from the eigenvalues and eigenvectors (columns) of ``M``."""
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -14,15 +14,22 @@ from mloml.kernels.padding import padded, with_padding, zeros
 
 Array = NDArray[np.float64]
 
-DEFAULT_CONE = {"frame": "shrink", "cholesky": "shrink", "symmetric": "clip", "none": "clip"}
+DEFAULT_CONE = {"frame": "split", "cholesky": "split", "symmetric": "clip", "none": "clip"}
 """What a step that would leave the cone does by default, for each factor."""
+
+NEEDS = {
+    "clip": (("symmetric", "none"), "L must stay invertible"),
+    "split": (("frame", "cholesky"), "the pull is measured by a factor that follows each step"),
+    "free": (("none",), "an indefinite M has no factor; with one, use cone='split'"),
+}
+"""Policies that only go with some factors, and why."""
 
 
 def choose_cone(factor: str, cone: str | None) -> str:
     """Return the policy for steps that would leave the cone.
 
     >>> choose_cone("frame", None)
-    'shrink'
+    'split'
     >>> choose_cone("cholesky", "clip")
     Traceback (most recent call last):
     ...
@@ -30,10 +37,10 @@ def choose_cone(factor: str, cone: str | None) -> str:
     """
     if cone is None:
         return DEFAULT_CONE[factor]
-    if cone == "clip" and DEFAULT_CONE[factor] != "clip":
-        raise ValueError(
-            f"cone='clip' needs factor='symmetric' or 'none', not {factor!r}: L must stay invertible"
-        )
+    factors, why = NEEDS.get(cone, (tuple(DEFAULT_CONE), ""))
+    if factor not in factors:
+        allowed = " or ".join(map(repr, factors))
+        raise ValueError(f"cone={cone!r} needs factor={allowed}, not {factor!r}: {why}")
     return cone
 
 
@@ -46,6 +53,8 @@ class Layer:
     cone: str = "shrink"
     variant: str = "paper"
     targets: tuple[float, float] = (0.0, 1.0)
+    keep: float = 0.1
+    floor: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ class StackState:
         self.counts = np.zeros((n, layout.INTEGERS), dtype=np.int64)
         self.options = np.zeros((n, layout.CHOICES), dtype=np.int64)
         for i, layer in enumerate(layers):
-            self.numbers[i] = [layer.step, *layer.targets, 1.0]
+            self.numbers[i] = [layer.step, *layer.targets, 1.0, layer.keep, layer.floor]
             self.options[i] = [
                 layout.KINDS.index(layer.kind),
                 layout.POLICIES.index(layer.cone),

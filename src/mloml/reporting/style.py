@@ -45,6 +45,7 @@ LOOKS = {
     "opml": Look(GREEN, "^", "-"),
     "slmoml": Look(YELLOW, "p", "-"),
     "moml": Look(BLUE, "o", "-"),
+    "moml_split": Look(BLUE, "s", ":"),
     "mloml_r": Look(VERMILION, "o", "-"),
     "mloml_s": Look(VERMILION, "s", "--"),
     "mloml_t": Look(VERMILION, "^", ":"),

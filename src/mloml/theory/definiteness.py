@@ -2,8 +2,9 @@
 
 The theorem says: ``gamma <= lambda_min(M) / 4`` keeps ``M - gamma A`` positive definite on unit rows.
 A stack is run step by step with its eigenvalues in view, and what happens is counted.  The step itself
-is that of the learners (frame-preserving root, shrunk to 0.9 of the largest admissible step when
-``gamma`` would leave the cone), written out with full matrices.
+is that of the learners (frame-preserving root, the whole push and, where it must be, a shortened pull),
+written out with full matrices. Counted is not that shortening but what the theorem is about: whether the
+full step ``M - gamma A`` would leave the cone.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mloml.kernels.frame import ALARM, DRIFT, admissible_step, root_coefficients
-from mloml.kernels.layout import SHRINK
+from mloml.kernels.frame import ALARM, DRIFT, SINGULAR, cone_test, root_coefficients, split_steps
+from mloml.learners.stack_state import Layer
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Triplets = NDArray[np.intp]
 
+LAYER = Layer()
 TOLERANCE = 1e-10
 STEPS, LOOKED, BROKEN, FAILED, SURPRISES = range(5)
 SMALLEST, LARGEST, WIDEST, EXCESS = range(4)
@@ -126,13 +128,15 @@ def _watch(track: Track, layer: int, p: Array, q: Array, gamma: float, every: in
             counts[FAILED] += 1
             return
     (a, c), (_, b) = V.T @ V
-    g, failed = admissible_step(a, b, c, gamma, SHRINK)
+    determinant, trace = cone_test(a, b, c, gamma)
+    failed = not determinant > SINGULAR * trace
     sampled = counts[STEPS] % every == 0
     if sampled or failed:
         _look(L.T @ L, p, q, gamma, failed, sampled, counts, track.extremes[layer])
     counts[STEPS] += 1
     counts[FAILED] += failed
-    f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g)
+    g_p, g_q, determinant, trace, _ = split_steps(a, b, c, p @ p, gamma, LAYER.keep, LAYER.floor)
+    f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g_p, g_q, determinant, trace)
     L += V @ (np.array([[f11, f12], [f12, f22]]) @ np.stack([p, q]))
     K += V @ (np.array([[h11, h12], [h12, h22]]) @ (V.T @ K))
 

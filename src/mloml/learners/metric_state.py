@@ -1,0 +1,76 @@
+"""MOML's state without a factor: the metric itself, and the way it meets the compiled scan."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels import layout
+from mloml.kernels.padding import padded, with_padding, zeros
+
+from .roots import root_of_eigen
+from .stack_state import Propagation
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-13
+"""An eigenvalue less negative than this, relative to the largest, counts as zero."""
+
+
+class MetricState:
+    """The metric alone, without a factor, and a certified lower bound of its least eigenvalue."""
+
+    def __init__(self, n_features: int, gamma: float, cone: str, variant: str) -> None:
+        d, m = n_features, padded(n_features)
+        self.n_features = n_features
+        self.gamma, self.cone, self.variant = gamma, cone, variant
+        self.M = zeros(m, d)
+        self.M[range(d), range(d)] = 1.0
+        self.bound = np.array([0.999])
+        self.counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "eigen"}
+
+    @property
+    def metric(self) -> Array:
+        """The metric as learned so far, (d, d)."""
+        d = self.n_features
+        return self.M[:d, :d].copy()
+
+    @cached_property
+    def eigen(self) -> tuple[Array, Array]:
+        """Eigenvalues of the metric, ascending, and its eigenvectors (columns); kept until it changes."""
+        values, vectors = np.linalg.eigh(self.metric)
+        return values, vectors
+
+    @property
+    def is_indefinite(self) -> bool:
+        """Whether the metric has an eigenvalue below zero, which only the policy `free` lets happen."""
+        if self.cone != "free":
+            return False
+        values = self.eigen[0]
+        return bool(values[0] < -ROUNDING * max(values[-1], -values[0]))
+
+    @property
+    def layers(self) -> Array:
+        """The symmetric root of the metric as learned so far, (1, d, d)."""
+        return root_of_eigen(*self.eigen)[np.newaxis]
+
+    def learn(self, rows: Array, triplets: NDArray[np.intp], how: Propagation) -> bool:
+        """Run one compiled scan; False when it had to stop."""
+        from mloml.kernels.moml import moml_scan
+
+        self.__dict__.pop("eigen", None)
+        d, m = self.n_features, len(self.M)
+        data = with_padding(rows)
+        choice = (layout.POLICIES.index(self.cone), layout.VARIANTS.index(self.variant))
+        room = zeros(layout.ROWS, d)
+        work = zeros(2, m, d)
+        done = moml_scan(
+            data, triplets, self.M, room, self.bound, self.counts[0], self.gamma, *choice, work, d
+        )
+        return bool(done == len(triplets))
