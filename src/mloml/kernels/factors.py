@@ -46,10 +46,10 @@ def cholesky_step(
         multiply_transposed(L, trial)
         if not factorise(trial, R, p.shape[0]):
             return False, True
-    else:
+    elif policy != SPLIT:
         copy_matrix(L, R)
     if policy == SPLIT:
-        taken, failed = _split(R, p, q, g, keep, floor, trial, scratch)
+        taken, failed = _split(R if moved else L, p, q, g, keep, floor, trial, scratch)
         if taken:
             copy_matrix(trial, L)
         return taken, failed
