@@ -10,11 +10,12 @@ from mloml.reporting.style import look, paper_style
 CONFIG_NAMES = {"MOML": "moml", "MLOML": "mloml_r", "MLOML-r": "mloml_r", "MLOML-s": "mloml_s"}
 
 
-def method_look(name: str) -> tuple[str, str]:
-    """Return colour and line of a learner: those of its family, broken lines for variants."""
-    family = name.split(",")[0]
-    line = {"shrink": ":", "3 layers": "--"}.get(name.partition(", ")[2], "-")
-    return look(CONFIG_NAMES.get(family, family.lower())).colour, line
+def method_look(name: str) -> tuple[str, str, float]:
+    """Return colour, line and width: its family's; thick for one layer, which a stack's may cover."""
+    family, _, variant = name.partition(", ")
+    line = {"shrink": ":", "3 layers": "--"}.get(variant, {"MLOML-s": "-.", "MLOML": "--"}.get(family, "-"))
+    width = 1.0 if family.startswith("MLOML") or variant == "3 layers" else 2.0
+    return look(CONFIG_NAMES.get(family, family.lower())).colour, line, width
 
 
 def draw(
@@ -36,9 +37,9 @@ def draw(
             names = [name for found, name in shares if found == scaling]
             for name in names:
                 share = shares[scaling, name]
-                colour, line = method_look(name)
+                colour, line, width = method_look(name)
                 x = np.arange(1, len(share) + 1) * call / 1000
-                steps.plot(x, np.maximum(share, 1e-5), line, color=colour, linewidth=1, label=name)
+                steps.plot(x, np.maximum(share, 1e-5), line, color=colour, linewidth=width, label=name)
             steps.axvline(change / 1000, color="#999999", linewidth=0.6)
             steps.set(yscale="log", ylim=(8e-6, 2.5), xlabel="rows seen (thousands)")
             steps.set(
@@ -68,4 +69,4 @@ def _gains(axis: Any, rows: list[dict[str, Any]]) -> None:
         label="untrained",
     )
     axis.set_yticks(places, [row["learner"] for row in rows])
-    axis.set(xlabel="accuracy after the change less that of plain 5-NN (bar: untrained)")
+    axis.set(xlabel="accuracy after the change, less plain 5-NN's (bar: untrained)")

@@ -56,14 +56,14 @@ def test_every_layer_goes_on_learning_and_stays_invertible(learner):
     assert least.min() > 1e-5
 
 
-@pytest.mark.parametrize("cone", ["split", "shrink"])
-def test_rows_of_any_length_are_learned_from_and_only_shrink_comes_to_a_stop(cone):
-    learner, rng, steps = MOML(gamma=0.1, cone=cone), np.random.default_rng(0), []
+@pytest.mark.parametrize("length", [0.05, 5.0, 100.0])
+def test_rows_of_any_length_are_learned_from_without_an_end(length):
+    learner, rng, steps = MOML(gamma=0.1), np.random.default_rng(0), []
     for _ in range(6):
         X, y = rows(rng, CALL, 0)
-        steps.append(learner.partial_fit(5 * X, y).n_updates_)
-    steps = np.diff(steps)
-    assert steps[-1] > 0.1 * CALL if cone == "split" else steps[-1] < 10
+        steps.append(learner.partial_fit(length * X, y).n_updates_)
+    assert np.diff(steps).min() > 0.1 * CALL
+    assert np.isfinite(learner.components_).all()
 
 
 def test_what_was_learned_follows_the_change():
