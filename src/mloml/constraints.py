@@ -17,7 +17,9 @@ The first sample of a class gives no triplet, nor does any sample while only one
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,7 +75,8 @@ class TripletStream:
     def __init__(self, rule: Rule = "released") -> None:
         self.rule: Rule = rule
         self._memory = _Memory(0)
-        self._samples: Array | None = None
+        self._samples: Array = np.empty((0, 0))
+        self._count = 0
 
     def push(self, X: ArrayLike, codes: ArrayLike) -> tuple[Array, Indices]:
         """Take in rows with their class codes; return ``rows`` and the triplets that index into them.
@@ -82,18 +85,67 @@ class TripletStream:
         """
         X = np.asarray(X, dtype=np.float64)
         codes = np.ascontiguousarray(codes, dtype=np.intp)
-        rows = X if self._samples is None else np.concatenate([self._samples, X])
         memory = self._memory
-        memory.make_room(int(codes.max(initial=-1)) + 1)
-        triplets = memory.advance(codes, np.arange(codes.size), len(rows) - len(X), self.rule)
-        kept = np.sort(memory.latest[memory.latest >= 0])
-        memory.latest[memory.latest >= 0] = np.searchsorted(kept, memory.latest[memory.latest >= 0])
-        self._samples = rows[kept]
+        latest = memory.latest
+        seen = np.flatnonzero(latest >= 0)
+        seen = seen[np.argsort(latest[seen])]
+        rows = np.concatenate([self._samples[seen], X]) if seen.size else X
+        latest[seen] = np.arange(seen.size)
+        self.make_room(int(codes.max(initial=-1)) + 1, X.shape[1])
+        triplets = memory.advance(codes, np.arange(codes.size), seen.size, self.rule)
+        latest = memory.latest
+        seen_now = np.flatnonzero(latest >= 0)
+        self._samples[seen_now] = rows[latest[seen_now]]
+        latest[seen_now] += self._count - seen.size  # from a place in `rows` to a number in the stream
+        self._count += len(X)
         return np.ascontiguousarray(rows), triplets
+
+    def push_one(self, x: Array, code: int, scale: float, rows: Array) -> int:
+        """Take in one row, divided by ``scale``, of a class that room was made for.
+
+        Does what :meth:`push` does, without an array being made: the triplet goes into ``rows``, see
+        :func:`mloml.kernels.triplets.one_row`, whose answer is returned.
+        """
+        memory = self._memory
+        found: int = _one_row()(
+            x,
+            scale,
+            code,
+            self._count,
+            self.rule == "released",
+            self._samples,
+            memory.latest,
+            memory.slots,
+            memory.state,
+            rows,
+        )
+        self._count += found >= 0
+        return found
+
+    def make_room(self, n_classes: int, n_features: int) -> None:
+        """Allow for class codes below ``n_classes``."""
+        self._memory.make_room(n_classes)
+        room = self._memory.latest.size
+        if len(self._samples) < room:
+            larger = np.zeros((room, n_features))
+            if self._samples.size:
+                larger[: len(self._samples)] = self._samples
+            self._samples = larger
+
+    def divide(self, scale: float) -> None:
+        """Divide the remembered samples by ``scale``, as the rows to come will be."""
+        self._samples /= scale
+
+
+@cache
+def _one_row() -> Callable[..., Any]:
+    from mloml.kernels.triplets import one_row
+
+    return one_row
 
 
 class _Memory:
-    """Where the latest sample of each class stands, and which classes came in which order."""
+    """The number of the latest sample of each class, and which classes came in which order."""
 
     def __init__(self, n_classes: int) -> None:
         self.latest = np.full(n_classes, -1, dtype=np.intp)
@@ -101,11 +153,11 @@ class _Memory:
         self.state = np.array([-1, -1, 0], dtype=np.intp)
 
     def make_room(self, n_classes: int) -> None:
-        """Allow for class codes below ``n_classes``."""
-        missing = n_classes - self.latest.size
-        if missing > 0:
-            self.latest = np.concatenate([self.latest, np.full(missing, -1, dtype=np.intp)])
-            self.slots = np.concatenate([self.slots, np.full(missing, -1, dtype=np.intp)])
+        """Allow for class codes below ``n_classes``; twice the room, so that classes may come one by one."""
+        if n_classes > self.latest.size:
+            missing = np.full(max(n_classes, 2 * self.latest.size) - self.latest.size, -1, dtype=np.intp)
+            self.latest = np.concatenate([self.latest, missing])
+            self.slots = np.concatenate([self.slots, missing])
 
     def advance(self, codes: Indices, order: Indices, offset: int, rule: Rule) -> Indices:
         """Let rows arrive and return their triplets."""

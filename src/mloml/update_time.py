@@ -49,7 +49,7 @@ def time_updates(half: Halves, n_scans: int, repeats: int = 9) -> pd.DataFrame:
 
 def _run(learner: MOML | OPML, X: Array, y: Codes, triplets: Triplets) -> float:
     """Return the seconds of the updates, from the learner's start to its last triplet."""
-    learner.n_triplets_ = 0
+    learner._forget()
     learner._start(X.shape[1], X, y)
     start = time.perf_counter()
     learner._learn(X, triplets)

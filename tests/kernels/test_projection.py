@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mloml.kernels.projection import subtract_and_project
+from mloml.kernels.projection import NONE, UNDONE, subtract_and_project
 
 
 def projected(M, z, step):
     d = len(z)
     M = M.copy()
     due = subtract_and_project(M, z, step, np.empty((d + 1, d)), np.empty((4, d + 1)))
-    return M, due
+    return M, due != NONE
 
 
 def clipped(M, z, step):
@@ -63,3 +63,11 @@ def test_projection_is_due_just_when_the_largest_step_is_exceeded(margin):
     largest = 1 / (z @ np.linalg.solve(M, z))
     _, due = projected(M, z, margin * largest)
     assert due == (margin > 1)
+
+
+@pytest.mark.parametrize(("floor", "undone"), [(1e-4, True), (0.5, False)])
+def test_a_projection_that_takes_nearly_everything_back_is_told(floor, undone):
+    M, z = np.diag([floor, 2.0]), np.array([1.0, 0.0])
+    before = M.copy()
+    due = subtract_and_project(M, z, 1.0, np.empty((3, 2)), np.empty((4, 3)))
+    assert (due == UNDONE) == undone == (np.linalg.norm(M - before) < 0.01 * np.linalg.norm(np.outer(z, z)))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from mloml.constraints import scan_triplets
-from mloml.kernels import lego, oasis, opml, rdml, reference, slmoml
+from mloml.kernels import layout, lego, oasis, opml, rdml, reference, slmoml
 
 SCANS = {
     "opml": (opml.opml_scan, reference.opml_scan, np.eye, (1e-2,)),
-    "opml, steps refused": (opml.opml_scan, reference.opml_scan, np.eye, (0.6,)),
+    "opml, pushes shortened": (opml.opml_scan, reference.opml_scan, np.eye, (0.6,)),
     "lego": (lego.lego_scan, reference.lego_scan, np.eye, (0.2, 1.5, False, 1e-1)),
     "lego, gated": (lego.lego_scan, reference.lego_scan, np.eye, (0.2, 1.5, True, 1e-1)),
     "rdml from 0": (rdml.rdml_scan, reference.rdml_scan, lambda d: np.zeros((d, d)), (False, 1e-1)),
@@ -32,12 +32,13 @@ def test_compiled_scan_equals_plain_numpy(case, d):
     compiled, plain, start, parameters = SCANS[case]
     X, codes = unit_rows(60, d)
     ours, theirs = start(d), start(d)
-    counted, expected = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    counted, expected = np.zeros(layout.INTEGERS, np.int64), np.zeros(layout.INTEGERS, np.int64)
     triplets = scan_triplets(codes)
-    compiled(X, triplets, ours, *parameters, counted)
+    assert compiled(X, triplets, ours, *parameters, counted) == len(triplets)
     plain(X, triplets, theirs, *parameters, expected)
     np.testing.assert_allclose(ours, theirs, atol=1e-11 * max(1.0, abs(theirs).max()))
-    np.testing.assert_array_equal(counted, expected)
+    np.testing.assert_array_equal(counted[:2], expected[:2])
+    assert ("shortened" in case) <= (counted[layout.FAILURES] > 0)
 
 
 @pytest.mark.parametrize("case", SCANS)
@@ -45,7 +46,7 @@ def test_coinciding_rows_leave_everything_finite(case):
     compiled, _, start, parameters = SCANS[case]
     X = np.tile([0.6, 0.8], (12, 1))
     state = start(2)
-    compiled(X, scan_triplets(np.arange(12) % 2), state, *parameters, np.zeros(2, np.int64))
+    compiled(X, scan_triplets(np.arange(12) % 2), state, *parameters, np.zeros(layout.INTEGERS, np.int64))
     np.testing.assert_array_equal(state, start(2))
 
 
@@ -53,5 +54,7 @@ def test_coinciding_rows_leave_everything_finite(case):
 def test_no_triplets_leave_the_start(case):
     compiled, _, start, parameters = SCANS[case]
     state = start(3)
-    compiled(np.ones((4, 3)), np.empty((0, 3), np.intp), state, *parameters, np.zeros(2, np.int64))
+    compiled(
+        np.ones((4, 3)), np.empty((0, 3), np.intp), state, *parameters, np.zeros(layout.INTEGERS, np.int64)
+    )
     np.testing.assert_array_equal(state, start(3))

@@ -211,11 +211,12 @@ def test_one_class_only_leaves_the_start_and_says_so(name):
 
 
 @online
-def test_one_unshuffled_scan_equals_a_stream_in_any_pieces(name):
-    whole = make(name, scans=1, shuffle=False).fit(X, Y)
-    at_once = make(name).partial_fit(X, Y)
+@pytest.mark.parametrize("scale", [None, 0.7])
+def test_one_unshuffled_scan_equals_a_stream_in_any_pieces(name, scale):
+    whole = make(name, scans=1, shuffle=False, scale=scale).fit(X, Y)
+    at_once = make(name, scale=scale).partial_fit(X, Y)
     np.testing.assert_array_equal(output(at_once), output(whole))
-    by_row = make(name)
+    by_row = make(name, scale=scale)
     for row, label in zip(X, Y, strict=True):
         by_row.partial_fit(row[None], [label])
     np.testing.assert_allclose(output(by_row), output(whole), rtol=1e-9, atol=1e-12)
@@ -234,20 +235,21 @@ def test_a_restored_model_goes_on_exactly_where_it_stopped(name):
 
 @online
 def test_fit_can_be_followed_by_a_stream(name):
-    whole = make(name, scans=1, shuffle=False).fit(X, Y)
-    continued = make(name, scans=1, shuffle=False).fit(X[:25], Y[:25]).partial_fit(X[25:], Y[25:])
+    settings = {"scans": 1, "shuffle": False, "scale": None}
+    whole = make(name, **settings).fit(X, Y)
+    continued = make(name, **settings).fit(X[:25], Y[:25]).partial_fit(X[25:], Y[25:])
     np.testing.assert_allclose(output(continued), output(whole), rtol=1e-9, atol=1e-12)
 
 
 @online
 def test_classes_may_appear_late(name):
     order = np.argsort(Y, kind="stable")
-    learner = make(name)
+    learner = make(name, scale=None)
     for start in range(0, 40, 8):
         part = order[start : start + 8]
         learner.partial_fit(X[part], Y[part])
     assert learner.classes_.tolist() == [0, 1, 2]
-    expected = make(name, scans=1, shuffle=False).fit(X[order], Y[order])
+    expected = make(name, scans=1, shuffle=False, scale=None).fit(X[order], Y[order])
     np.testing.assert_allclose(output(learner), output(expected), rtol=1e-9, atol=1e-12)
 
 
@@ -290,7 +292,8 @@ def test_a_grid_of_scans_is_a_list_of_fits(name):
 def test_step_size_zero_leaves_the_start(name):
     if name == "MLOML":
         pytest.skip("a stack starts as its activations: see its own tests")
-    learner = make(name, **{STEP[name]: 0.0}, **({"init": "identity"} if name == "RDML" else {})).fit(X, Y)
+    start = {"init": "identity"} if name == "RDML" else {}
+    learner = make(name, **{STEP[name]: 0.0}, scale=None, **start).fit(X, Y)
     np.testing.assert_allclose(output(learner), X @ X.T if name == "OASIS" else X, atol=1e-15)
 
 
@@ -303,7 +306,15 @@ def test_the_seed_decides_the_order_of_rows(name):
 
 @online
 def test_bad_parameters_are_named(name):
-    for bad in ({"scans": 0}, {"triplets": "newest"}, {STEP[name]: -1.0}, {"shuffle": "yes"}):
+    for bad in (
+        {"scale": 0.0},
+        {"scale": np.inf},
+        {"scale": "rows"},
+        {"scans": 0},
+        {"triplets": "newest"},
+        {STEP[name]: -1.0},
+        {"shuffle": "yes"},
+    ):
         with pytest.raises(ValueError, match=f"The '{next(iter(bad))}' parameter of {name} must be"):
             make(name, **bad).fit(X, Y)
         with pytest.raises(ValueError, match=f"The '{next(iter(bad))}' parameter of {name} must be"):

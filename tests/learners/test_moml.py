@@ -193,14 +193,14 @@ def test_a_restored_learner_goes_on_exactly_where_it_stopped():
 
 def test_rows_beyond_all_bounds_end_in_a_warning_and_finite_output():
     with pytest.warns(ConvergenceWarning, match="diverged"):
-        learner = MOML().fit(1e20 * IRIS, LABELS)
+        learner = MOML(scale=None).fit(1e20 * IRIS, LABELS)
     assert learner.diverged_
     assert np.isfinite(learner.components_).all()
 
 
 def test_rows_that_are_not_of_unit_norm_are_learned_from_within_the_cone():
     X, y = load_wine(return_X_y=True)
-    learner = MOML(0.1, random_state=0, scans=3).fit(X, y)
+    learner = MOML(0.1, scale=None, random_state=0, scans=3).fit(X, y)
     assert learner.n_cone_failures_ > 0
     values = np.linalg.eigvalsh(learner.get_mahalanobis_matrix())
     assert np.isfinite(learner.components_).all() and values[-1] > 0

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mloml.kernels.opml import opml_step
+from mloml import MLOML, OPML
+from mloml.kernels import layout
+from mloml.kernels.opml import BEYOND, FULL, HARDLY, SHORTENED, opml_step, split_push
 
 
 def triplet(seed, d=5):
@@ -16,7 +18,7 @@ def triplet(seed, d=5):
 
 def stepped(L, p, q, gamma):
     new = L.copy()
-    assert opml_step(new, p, q, L @ p, L @ q, gamma)
+    assert opml_step(new, p, q, L @ p, L @ q, gamma) == FULL
     return new
 
 
@@ -47,8 +49,74 @@ def test_step_lowers_the_hinge_of_its_triplet(seed):
     assert np.sum((new @ p) ** 2) - np.sum((new @ q) ** 2) < np.sum((L @ p) ** 2) - np.sum((L @ q) ** 2)
 
 
-@pytest.mark.parametrize("q", [[3.0, 0.0], [0.0, 2.0]])
-def test_step_out_of_the_cone_is_refused_and_leaves_the_factor(q):
-    L, p, q = np.eye(2), np.array([1.0, 0.0]), np.array(q)
-    assert not opml_step(L, p, q, L @ p, L @ q, 0.25 if q[0] == 0 else 0.2)
+@given(
+    seed=st.integers(0, 10**6),
+    gamma=st.sampled_from([1e-3, 0.1, 1.0, 30.0]),
+    length=st.floats(0.5, 20),
+    d=st.integers(1, 9),
+)
+def test_a_split_step_equals_the_explicit_inverse_of_two_different_steps(seed, gamma, length, d):
+    L, p, q = triplet(seed, d)
+    p, q = length * p, length * q
+    a, b, c = p @ p, q @ q, p @ q
+    s = max(q @ np.linalg.solve(np.eye(d) + gamma * np.outer(p, p), q), 1e-300)
+    push = split_push(a, b, c, gamma)
+    assert push == pytest.approx(min(gamma, 0.9 / s), rel=1e-9)
+    new = L.copy()
+    became = opml_step(new, p, q, L @ p, L @ q, gamma)
+    assert became == FULL if push == gamma else became in (SHORTENED, HARDLY)
+    bracket = np.eye(d) + gamma * np.outer(p, p) - push * np.outer(q, q)
+    expected = L @ np.linalg.inv(bracket)
+    rounding = 1e-15 * np.linalg.cond(bracket)  # of the oracle
+    np.testing.assert_allclose(new, expected, atol=(1e-12 + 10 * rounding) * abs(expected).max())
+    assert np.linalg.det(bracket) >= (0.1 - 1e-6) * (1 + gamma * a)
+
+
+def test_a_well_conditioned_split_step_agrees_to_twelve_digits():
+    L, p, q = np.eye(3), np.array([0.3, 0.0, 0.1]), np.array([0.5, 1.0, -2.0])
+    new = L.copy()
+    assert opml_step(new, p, q, p, q, 0.4) == SHORTENED
+    push = split_push(p @ p, q @ q, p @ q, 0.4)
+    expected = np.linalg.inv(np.eye(3) + 0.4 * np.outer(p, p) - push * np.outer(q, q))
+    np.testing.assert_allclose(new, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("gamma", "became"), [(0.2, FULL), (10.0, SHORTENED), (1000.0, HARDLY)])
+def test_a_step_that_is_all_push_is_weak_when_less_than_a_hundredth_of_it_is_taken(gamma, became):
+    zero, q = np.zeros(2), np.array([1.0, 0.0])
+    L = np.eye(2)
+    assert opml_step(L, zero, q, zero, q, gamma) == became
+    assert L[0, 0] == pytest.approx(1.25 if became == FULL else 10.0)
+
+
+def test_numbers_beyond_all_bounds_leave_the_factor():
+    L, far = np.eye(2), np.array([1e150, 0.0])
+    assert opml_step(L, far, far, far, far, 1.0) == BEYOND
     np.testing.assert_array_equal(L, np.eye(2))
+
+
+X = np.random.default_rng(0).normal(size=(300, 6))
+Y = np.arange(300) % 3
+X[:, 0] += 4 * Y
+
+
+def test_long_rows_are_learned_from_without_a_refused_step():
+    learner = OPML(0.2, scale=None, scans=1, random_state=0).fit(X, Y)
+    assert learner.n_cone_failures_ > 10
+    assert learner._counters[layout.REFUSED] == 0
+    assert np.isfinite(learner.components_).all()
+    assert not np.allclose(learner.components_, np.eye(6), atol=0.1)
+
+
+def test_the_first_layer_of_a_stack_splits_its_steps_as_opml_does():
+    settings = {"gamma": 0.1, "scale": None, "scans": 1, "random_state": 0}
+    single = OPML(**settings).fit(X, Y)
+    stack = MLOML("opml", n_layers=2, **settings).fit(X, Y)
+    assert single.n_cone_failures_ == stack.n_cone_failures_[0] > 0
+    size = abs(single.components_).max()
+    np.testing.assert_allclose(stack.layers_[0], single.components_, atol=1e-10 * size)
+
+
+def test_rows_of_unit_norm_and_the_grid_of_the_paper_never_shorten_a_step():
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert OPML(0.1, random_state=0).fit(unit, Y).n_cone_failures_ == 0

@@ -51,7 +51,7 @@ def test_neighbours_do_not_depend_on_a_small_step_from_zero():
 @pytest.mark.parametrize("pairs", ["triplets", "adjacent"])
 @pytest.mark.parametrize("init", ["zero", "identity"])
 def test_metric_is_positive_semidefinite_after_many_projections(init, pairs):
-    learner = RDML(lam=0.3, init=init, pairs=pairs, random_state=0).fit(3 * X, Y)
+    learner = RDML(lam=0.3, init=init, pairs=pairs, scale=None, random_state=0).fit(3 * X, Y)
     assert learner.n_cone_failures_ > 0
     values = np.linalg.eigvalsh(learner._metric)
     assert values[0] > -1e-12 * values[-1]
@@ -65,6 +65,6 @@ def test_before_any_update_from_zero_all_rows_coincide():
 
 def test_adjacent_pairs_are_those_that_follow_each_other():
     stream = np.array([[0.0], [1.0], [3.0], [7.0]])  # classes a b a a: pairs (3, 1) apart, (7, 3) together
-    learner = RDML(lam=0.01, pairs="adjacent", scans=1, shuffle=False).fit(stream, [0, 1, 0, 0])
+    learner = RDML(lam=0.01, pairs="adjacent", scale=None, scans=1, shuffle=False).fit(stream, [0, 1, 0, 0])
     assert learner.n_triplets_ == 2
     np.testing.assert_allclose(learner._metric, 0.01 * (3 - 1) ** 2)  # together: 16 * .04 < 1, satisfied

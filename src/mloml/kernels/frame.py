@@ -30,12 +30,15 @@ from mloml.kernels.layout import (
     LEFT,
     OUTPUT,
     RANK,
+    REFUSED,
     RIGHT,
     ROWS,
     SHRINK,
     SPARE,
     SPLIT,
     UPDATES,
+    WEAK,
+    WEAK_SHARE,
 )
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.refine import refine
@@ -188,7 +191,10 @@ def frame_step(
     usable = drift <= ALARM
     if failed or not usable:
         counts[i, FAILURES] += 1
+    if g_q < WEAK_SHARE * g or not usable:
+        counts[i, WEAK] += 1
     if g_q == 0.0 or not usable:
+        counts[i, REFUSED] += 1
         return
     f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g_p, g_q, determinant, trace)
     commit(V, own, f11, f12, f22, h11, h12, h22, pp, qq, pq, ph, qh)

@@ -30,6 +30,7 @@ from mloml.kernels.layout import (
     POLICY,
     RANK,
     RDML,
+    REFUSED,
     RIGHT,
     ROWS,
     SPARE,
@@ -37,9 +38,11 @@ from mloml.kernels.layout import (
     UPDATES,
     UPPER,
     VARIANT,
+    WEAK,
 )
 from mloml.kernels.lego import lego_step
-from mloml.kernels.passes import product
+from mloml.kernels.opml import KEPT, split_push, weak_split
+from mloml.kernels.passes import LIMIT, product
 from mloml.kernels.rdml import rdml_step
 from mloml.kernels.simd import exact, exact_inline
 from mloml.kernels.sweeps import map_rows
@@ -47,9 +50,6 @@ from mloml.kernels.vectors import add_mix, add_pair, copy, gram, inner, mix, squ
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
-
-LIMIT = 1e30
-"""A hinge beyond this is taken as the sign of a diverging run."""
 
 
 @exact
@@ -155,21 +155,20 @@ def passive_step(V: Array, x: int, hinge: float) -> float:
 
 @exact
 def opml_layer(i: int, V: Array, counts: Counts, g: float) -> None:
-    """Leave OPML's step ``L (I + g A)^-1`` waiting, with the outputs following at once.
-
-    Where the bracket is not positive definite the step is left out, and counted.
-    """
+    """Leave OPML's split step waiting, with the outputs following at once; see :mod:`mloml.kernels.opml`."""
     m = V.shape[1]
     own = i * ROWS * m
     x, out, left = own + INPUT * m, own + OUTPUT * m, own + LEFT * m
     a, b, c = gram(V, x)
+    push = split_push(a, b, c, g)
     den = (1.0 + g * a) * (1.0 - g * b) + g * g * c * c
-    if g * b >= 1.0 or den <= 0.0:
+    if push < g:
+        den = KEPT * (1.0 + g * a)
         counts[i, FAILURES] += 1
-        return
+        counts[i, WEAK] += weak_split(a, b, c, g, push)
     k = g / den
-    cross = -k * g * c
-    mix(V, out, left, -k * (1.0 - g * b), cross, cross, k * (1.0 + g * a))
+    cross = -k * push * c
+    mix(V, out, left, -k * (1.0 - push * b), cross, cross, push / den * (1.0 + g * a))
     copy(V, x, own + RIGHT * m, 2)
     add_mix(V, left, out, a, c, c, b)
     h = x + 2 * m
@@ -203,6 +202,8 @@ def learn_dense(
         taken, failed = symmetric_step(L[i], K[i], p, q, g, policy, moved, work, scratch)
     counts[i, FAILURES] += failed
     counts[i, UPDATES] += taken
+    counts[i, REFUSED] += not taken
+    counts[i, WEAK] += not taken
     if taken:
         counts[i, MOVED] = 0
 

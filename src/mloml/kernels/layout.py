@@ -38,7 +38,12 @@ RANK = 2  # rank of the change waiting for L
 K_RANK = 3
 AGE = 4  # steps since K was refined
 MOVED = 5  # L was moved by back-propagation since it was factorised
-INTEGERS = 6
+REFUSED = 6  # active steps that were not taken at all
+WEAK = 7  # active steps that moved the metric by less than WEAK_SHARE of the full step, refused ones too
+INTEGERS = 8
+
+WEAK_SHARE = 0.01
+"""A step that is a smaller share of the full one than this hardly counts as learning."""
 
 # columns of `options`
 KIND = 0

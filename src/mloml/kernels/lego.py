@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot, products_and_back, subtract_rank_one, subtract_rank_two
+from mloml.kernels.layout import REFUSED, UPDATES, WEAK
+from mloml.kernels.passes import (
+    LIMIT,
+    differences,
+    dot,
+    products_and_back,
+    subtract_rank_one,
+    subtract_rank_two,
+)
 
 Array = NDArray[np.float64]
 
@@ -64,8 +72,10 @@ def lego_scan(
     gate: bool,
     eta: float,
     counters: NDArray[np.int64],
-) -> None:
-    """Run LEGO over the pairs of ``triplets`` in order; ``counters`` gains [updates].
+) -> int:
+    """Run LEGO over the pairs of ``triplets`` in order; return how many triplets were seen (fewer: diverged).
+
+    ``counters`` gains updates, and refused (weak) steps: pairs too near under the metric, but not the same.
 
     Each triplet gives (x, xp), aimed at ``lower``, then (x, xq), aimed at ``upper``. With ``gate`` a pair is
     moved only when it violates its target. Both pairs are measured in one pass over ``L``; what the first
@@ -74,6 +84,8 @@ def lego_scan(
     d = L.shape[0]
     z, u, w = np.empty(d), np.empty(d), np.empty(d)
     zq, uq, wq = np.empty(d), np.empty(d), np.empty(d)
+    if not upper < LIMIT:
+        return 0
     for n in range(triplets.shape[0]):
         t = triplets[n, 0]
         differences(rows, t, triplets[n, 1], z)
@@ -81,19 +93,36 @@ def lego_scan(
         products_and_back(L, z, zq, u, uq, w, wq)
         k = 0.0
         old = dot(u, u)
-        if old >= SMALLEST_DISTANCE and not (gate and old <= lower):
+        if not old + dot(uq, uq) < LIMIT:
+            return n
+        if old < SMALLEST_DISTANCE:
+            note_refusal(z, counters)
+        elif not (gate and old <= lower):
             k = shrinkage(old, lower, eta)
-            counters[0] += 1
+            counters[UPDATES] += 1
             after_first_step(k, zq, u, w, uq, wq)
         kq = 0.0
         old = dot(uq, uq)
-        if old >= SMALLEST_DISTANCE and not (gate and old >= upper):
+        if old < SMALLEST_DISTANCE:
+            note_refusal(zq, counters)
+        elif not (gate and old >= upper):
             kq = shrinkage(old, upper, eta)
-            counters[0] += 1
+            counters[UPDATES] += 1
         for i in range(d):
             u[i] *= k
             uq[i] *= kq
         subtract_rank_two(L, u, uq, w, wq)
+    return triplets.shape[0]
+
+
+@kernel
+def note_refusal(z: Array, counters: NDArray[np.int64]) -> None:
+    """Count a pair that is too near to learn from, unless its samples are one and the same."""
+    for j in range(z.shape[0]):
+        if z[j] != 0.0:
+            counters[REFUSED] += 1
+            counters[WEAK] += 1
+            break
 
 
 @kernel

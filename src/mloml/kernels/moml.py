@@ -26,10 +26,12 @@ from mloml.kernels.layout import (
     OUTPUT,
     PASSIVE_AGGRESSIVE,
     RANK,
+    REFUSED,
     RIGHT,
     SHRINK,
     SPARE,
     UPDATES,
+    WEAK,
 )
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, load, spread, store, times
@@ -121,14 +123,23 @@ def careful_step(
             counts[UPDATES] += 1
             return 0.0
         if policy != SHRINK or not factorise(M, R, d):
+            refuse(counts)
             return 0.0
         a, b, c = relative_gram(R, p, q, scratch)
         g = SHRINKAGE * largest_step(a, b, c)
         subtract_triplet(M, p, q, g, trial)
         if not factorise(trial, R, d):
+            refuse(counts)
             return 0.0
     bound[0] = certified_bound(trial, R, scratch, d)
     return g
+
+
+@exact
+def refuse(counts: Counts) -> None:
+    """Count an active step that is not taken."""
+    counts[REFUSED] += 1
+    counts[WEAK] += 1
 
 
 @exact

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot
+from mloml.kernels.layout import UPDATES
+from mloml.kernels.passes import LIMIT, differences, dot
 
 Array = NDArray[np.float64]
 
@@ -24,27 +25,38 @@ def bilinear(W: Array, x: Array, r: Array) -> float:
 
 
 @kernel
-def oasis_step(W: Array, x: Array, r: Array, C: float) -> bool:
-    """Take one step on ``W`` in place, with ``r = xp - xq``; say whether there was anything to learn."""
+def oasis_step(W: Array, x: Array, r: Array, C: float) -> int:
+    """Take one step on ``W`` in place, with ``r = xp - xq``; return 1, or 0 when there was nothing to learn.
+
+    Returns -1, with ``W`` untouched, when the numbers are beyond all bounds.
+    """
     loss = 1.0 - bilinear(W, x, r)
     square = dot(x, x) * dot(r, r)
+    if not (abs(loss) < LIMIT and square < LIMIT * LIMIT):
+        return -1
     if loss <= 0.0 or square <= 0.0:
-        return False
+        return 0
     tau = min(C, loss / square)
     for i in range(W.shape[0]):
         f = tau * x[i]
         for j in range(W.shape[1]):
             W[i, j] += f * r[j]
-    return True
+    return 1
 
 
 @kernel
 def oasis_scan(
     rows: Array, triplets: NDArray[np.intp], W: Array, C: float, counters: NDArray[np.int64]
-) -> None:
-    """Run OASIS over ``triplets`` of ``rows`` in order; ``counters`` gains [updates]."""
+) -> int:
+    """Run OASIS over ``triplets`` of ``rows`` in order; return how many were seen (fewer: diverged).
+
+    ``counters`` gains updates.
+    """
     r = np.empty(W.shape[0])
     for k in range(triplets.shape[0]):
         differences(rows, triplets[k, 1], triplets[k, 2], r)
-        if oasis_step(W, rows[triplets[k, 0]], r, C):
-            counters[0] += 1
+        taken = oasis_step(W, rows[triplets[k, 0]], r, C)
+        if taken < 0:
+            return k
+        counters[UPDATES] += taken
+    return triplets.shape[0]

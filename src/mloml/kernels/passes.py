@@ -9,6 +9,9 @@ from mloml.kernels.compiled import kernel
 
 Array = NDArray[np.float64]
 
+LIMIT = 1e30
+"""A squared distance beyond this is taken as the sign of a diverging run."""
+
 
 @kernel
 def products(A: Array, p: Array, q: Array, u: Array, v: Array) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
+from mloml.kernels.layout import WEAK_SHARE
 from mloml.kernels.passes import dot, product
 
 Array = NDArray[np.float64]
@@ -27,24 +28,30 @@ NEGLIGIBLE = 1e-13
 """An eigenvalue less negative than this, relative to the largest diagonal entry or tau, is rounding."""
 
 
+NONE, PROJECTED, UNDONE = range(3)
+"""No projection was due; one was; it took back nearly all of the term."""
+
+
 @kernel
-def subtract_and_project(M: Array, z: Array, step: float, basis: Array, work: Array) -> bool:
-    """Set ``M`` to the PSD projection of ``M - step z z'``; say whether a projection was due.
+def subtract_and_project(M: Array, z: Array, step: float, basis: Array, work: Array) -> int:
+    """Set ``M`` to the PSD projection of ``M - step z z'``; return whether a projection was due, see NONE.
 
     ``M`` is symmetric PSD, ``basis`` (d + 1, d) and ``work`` (4, d + 1) are workspace.
     """
     length = sqrt(dot(z, z))
     tau = step * length * length
     if tau <= 0.0:
-        return False
+        return NONE
     _subtract(M, z, step)
     if _is_definite(M, tau, basis):
-        return False
+        return NONE
     mu, size = _negative_eigenvalue(M, z, length, tau, basis, work)
     vector = basis[size]
     _ritz_vector(basis, work[3], size, vector)
     _subtract(M, vector, mu)
-    return True
+    along = dot(z, vector)
+    left = tau * tau + mu * mu + 2.0 * step * mu * along * along  # ||step z z' + mu v v'||², mu <= 0
+    return UNDONE if left < (WEAK_SHARE * tau) * (WEAK_SHARE * tau) else PROJECTED
 
 
 @kernel

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot, product, symmetrise
-from mloml.kernels.projection import subtract_and_project
+from mloml.kernels.layout import FAILURES, UPDATES, WEAK
+from mloml.kernels.passes import LIMIT, differences, dot, product, symmetrise
+from mloml.kernels.projection import NONE, UNDONE, subtract_and_project
 
 Array = NDArray[np.float64]
 
@@ -38,7 +39,8 @@ def rdml_step(M: Array, z: Array, w: Array, similar: bool, lam: float) -> int:
         return 0
     if similar:
         d = z.shape[0]
-        return 1 + subtract_and_project(M, z, lam, np.empty((d + 1, d)), np.empty((4, d + 1)))
+        projected = subtract_and_project(M, z, lam, np.empty((d + 1, d)), np.empty((4, d + 1)))
+        return 1 if projected == NONE else 2
     push_apart(M, z, lam)
     return 1
 
@@ -51,8 +53,10 @@ def rdml_scan(
     adjacent: bool,
     lam: float,
     counters: NDArray[np.int64],
-) -> None:
-    """Run RDML over the pairs of ``triplets`` in order; ``counters`` gains [updates, projections].
+) -> int:
+    """Run RDML over the pairs of ``triplets`` in order; return how many triplets were seen (fewer: diverged).
+
+    ``counters`` gains updates, failures (projections) and weak steps, of which the projection left nothing.
 
     Each triplet gives (x, xp, similar), then (x, xq, dissimilar); with ``adjacent`` only the pair of the two
     samples that stand next to each other in the stream. ``rows`` are in stream order.
@@ -65,11 +69,18 @@ def rdml_scan(
             if adjacent and triplets[k, side] < triplets[k, 3 - side]:
                 continue
             differences(rows, triplets[k, 0], triplets[k, side], z)
-            if satisfied(M, z, w, side == 1):
+            fulfilled = satisfied(M, z, w, side == 1)
+            if not dot(z, w) + lam * dot(z, z) < LIMIT:
+                symmetrise(M)
+                return k
+            if fulfilled:
                 continue
-            counters[0] += 1
+            counters[UPDATES] += 1
             if side == 2:
                 push_apart(M, z, lam)
-            elif subtract_and_project(M, z, lam, basis, work):
-                counters[1] += 1
+            else:
+                projected = subtract_and_project(M, z, lam, basis, work)
+                counters[FAILURES] += projected != NONE
+                counters[WEAK] += projected == UNDONE
     symmetrise(M)
+    return triplets.shape[0]

@@ -13,22 +13,23 @@ Triplets = NDArray[np.intp]
 Counters = NDArray[np.int64]
 
 
-def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters: Counters) -> None:
-    """``L <- L (I + gamma A)^-1`` while the hinge is active, the inverse written out."""
+def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters: Counters) -> int:
+    """``L <- L (I + gamma p p' - g_q q q')^-1`` while the hinge is active, the inverse written out."""
     for t, i, j in triplets:
         p, q = rows[t] - rows[i], rows[t] - rows[j]
         u, v = L @ p, L @ q
         if 1 + u @ u - v @ v <= 0:
             continue
         a, b, c = p @ p, q @ q, p @ q
-        determinant = (1 + gamma * a) * (1 - gamma * b) + gamma**2 * c**2
-        if gamma * b >= 1 or determinant <= 0:
-            counters[1] += 1
-            continue
-        towards_p = np.outer(u, (1 - gamma * b) * p + gamma * c * q)
-        towards_q = np.outer(v, (1 + gamma * a) * q - gamma * c * p)
-        L -= gamma / determinant * (towards_p - towards_q)
+        s = b - gamma * c**2 / (1 + gamma * a)
+        push = min(gamma, 0.9 / s) if s > 0 else gamma
+        counters[1] += push < gamma
+        determinant = (1 + gamma * a) * (1 - push * b) + gamma * push * c**2
+        towards_p = np.outer(u, gamma * (1 - push * b) * p + gamma * push * c * q)
+        towards_q = np.outer(v, push * (1 + gamma * a) * q - gamma * push * c * p)
+        L -= (towards_p - towards_q) / determinant
         counters[0] += 1
+    return len(triplets)
 
 
 def lego_scan(
@@ -40,7 +41,7 @@ def lego_scan(
     gate: bool,
     eta: float,
     counters: Counters,
-) -> None:
+) -> int:
     """Draw each pair's squared distance towards its target by the LogDet step on the factor."""
     for t, i, j in triplets:
         for z, target, similar in ((rows[t] - rows[i], lower, True), (rows[t] - rows[j], upper, False)):
@@ -55,11 +56,12 @@ def lego_scan(
             s = c / (1 + c * old)
             L -= (1 - np.sqrt(1 - s * old)) / old * np.outer(u, L.T @ u)
             counters[0] += 1
+    return len(triplets)
 
 
 def rdml_scan(
     rows: Array, triplets: Triplets, M: Array, adjacent: bool, lam: float, counters: Counters
-) -> None:
+) -> int:
     """Perceptron steps on pairs; negative eigenvalues are clipped after the step of a similar pair."""
     for t, i, j in triplets:
         for partner, sign in ((i, 1), (j, -1)):
@@ -75,9 +77,10 @@ def rdml_scan(
                 if values[0] < -1e-13 * max(np.diag(M).max(), lam * z @ z):
                     M[:] = (vectors * np.maximum(values, 0)) @ vectors.T
                     counters[1] += 1
+    return len(triplets)
 
 
-def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Counters) -> None:
+def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Counters) -> int:
     """Passive-aggressive steps on the bilinear similarity ``u' W v``."""
     for t, i, j in triplets:
         x, r = rows[t], rows[i] - rows[j]
@@ -87,9 +90,10 @@ def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Co
             continue
         W += min(C, loss / square) * np.outer(x, r)
         counters[0] += 1
+    return len(triplets)
 
 
-def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counters) -> None:
+def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counters) -> int:
     """``M^-1 <- M^-1 + tau A`` while the hinge is active, the inverse written out."""
     for t, i, j in triplets:
         p, q = rows[t] - rows[i], rows[t] - rows[j]
@@ -105,3 +109,4 @@ def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: C
         step = (1 - tau * b) * pp - (1 + tau * a) * qq + tau * c * (pq + pq.T)
         M -= tau / (1 + tau * s - tau**2 * g) * step
         counters[0] += 1
+    return len(triplets)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.passes import differences, dot, products, symmetrise
+from mloml.kernels.layout import UPDATES
+from mloml.kernels.passes import LIMIT, differences, dot, products, symmetrise
 
 Array = NDArray[np.float64]
 
@@ -47,18 +48,26 @@ def slmoml_step(M: Array, P: Array, Q: Array, a: float, b: float, c: float, tau:
 @kernel
 def slmoml_scan(
     rows: Array, triplets: NDArray[np.intp], M: Array, C: float, counters: NDArray[np.int64]
-) -> None:
-    """Run SLMOML over ``triplets`` of ``rows`` in order; ``counters`` gains [updates]."""
+) -> int:
+    """Run SLMOML over ``triplets`` of ``rows`` in order; return how many were seen (fewer: diverged).
+
+    ``counters`` gains updates.
+    """
     d = M.shape[0]
     p, q, P, Q = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    seen = 0
     for k in range(triplets.shape[0]):
         t = triplets[k, 0]
         differences(rows, t, triplets[k, 1], p)
         differences(rows, t, triplets[k, 2], q)
         products(M, p, q, P, Q)
         a, b, c = dot(p, P), dot(q, Q), dot(p, Q)
+        if not abs(a) + abs(b) < LIMIT:
+            break
         tau = step_length(a, b, c, C)
         if tau > 0.0:
             slmoml_step(M, P, Q, a, b, c, tau)
-            counters[0] += 1
+            counters[UPDATES] += 1
+        seen += 1
     symmetrise(M)
+    return seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from math import sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +14,51 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 Array = NDArray[np.float64]
+Metric = Callable[..., float]
+"""The learned distance of two vectors: ``metric(u, v, squared=False)``."""
 
 
-class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+def checked_pairs(pairs: ArrayLike, n_features: int) -> Array:
+    """Return pairs of rows as an array (n, 2, d)."""
+    stacked: Array = check_array(pairs, dtype=np.float64, allow_nd=True, ensure_2d=False)
+    if stacked.ndim != 3 or stacked.shape[1:] != (2, n_features):
+        raise ValueError(f"pairs has shape {stacked.shape}, expected (n_pairs, 2, {n_features})")
+    return stacked
+
+
+def metric_function(mapped_difference: Callable[[Array, Array], Array], n_features: int) -> Metric:
+    """Return the metric as a function of two vectors, given what their difference is mapped to."""
+
+    def metric(u: ArrayLike, v: ArrayLike, squared: bool = False) -> float:
+        """Return the learned distance of two 1-D array-likes, or its square."""
+        z = mapped_difference(_vector("u", u, n_features), _vector("v", v, n_features))
+        square = float(z @ z)
+        return square if squared else sqrt(square)
+
+    return metric
+
+
+def _vector(name: str, given: ArrayLike, n_features: int) -> Array:
+    vector = np.atleast_1d(np.asarray(given, dtype=np.float64).squeeze())  # (1, d) and (d, 1) will do
+    if vector.shape != (n_features,):
+        shape = np.shape(given)
+        raise ValueError(f"{name} has shape {shape}, expected a vector of {n_features} numbers")
+    return vector
+
+
+class LearnedDistance:
+    """What a distance offers beside itself, in metric-learn's vocabulary."""
+
+    def pair_distance(self, pairs: ArrayLike) -> Array:
+        """Return the learned (not squared) distance of each pair; ``pairs`` is (n, 2, d)."""
+        raise NotImplementedError
+
+    def pair_score(self, pairs: ArrayLike) -> Array:
+        """Return how close the rows of each pair are, the larger the closer: minus their distance."""
+        return -self.pair_distance(pairs)
+
+
+class MetricLearner(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A learned Mahalanobis metric ``D(u, v) = ||L (u - v)||²`` as a scikit-learn transformer.
 
     Subclasses learn ``components_`` (the factor ``L``, one row per output feature) in ``fit``;
@@ -30,34 +73,30 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def transform(self, X: ArrayLike) -> Array:
         """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         rows: Array = validate_data(self, X, dtype=np.float64, reset=False)
         return rows @ self.components_.T
 
     def get_mahalanobis_matrix(self) -> Array:
         """Return ``M = L' L``."""
-        check_is_fitted(self, "components_")
+        check_is_fitted(self)
         return self.components_.T @ self.components_
 
     def pair_distance(self, pairs: ArrayLike) -> Array:
         """Return the learned (not squared) distance of each pair; ``pairs`` is (n, 2, d)."""
-        check_is_fitted(self, "components_")
-        stacked: Array = check_array(pairs, dtype=np.float64, allow_nd=True, ensure_2d=False)
-        n_features = self.components_.shape[1]
-        if stacked.ndim != 3 or stacked.shape[1:] != (2, n_features):
-            raise ValueError(f"pairs has shape {stacked.shape}, expected (n_pairs, 2, {n_features})")
+        check_is_fitted(self)
+        stacked = checked_pairs(pairs, self.components_.shape[1])
         differences = (stacked[:, 0] - stacked[:, 1]) @ self.components_.T
         return np.sqrt(np.einsum("ij,ij->i", differences, differences))
 
-    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
-        """Return the metric as a function of two vectors, for scikit-learn's ``metric=`` parameters."""
-        check_is_fitted(self, "components_")
+    def get_metric(self) -> Metric:
+        """Return the metric as a function of two vectors, for scikit-learn's ``metric=`` parameters.
+
+        The function stays as it is when the learner goes on; ``squared=True`` gives squared distances.
+        """
+        check_is_fitted(self)
         components = self.components_.copy()
-
-        def metric(u: ArrayLike, v: ArrayLike) -> float:
-            return float(np.linalg.norm(components @ (np.asarray(u, float) - np.asarray(v, float))))
-
-        return metric
+        return metric_function(lambda u, v: components @ (u - v), components.shape[1])
 
     @property
     def _n_features_out(self) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples
 
 from mloml.constraints import Rule, distance_percentiles
+from mloml.kernels import layout
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
@@ -37,13 +38,18 @@ class LEGO(OnlineLearner, MetricLearner):
     eta : float, default=1e-2
         Weight of the loss.
     targets : "percentiles" or (lower, upper), default="percentiles"
-        Target squared distances of similar and dissimilar pairs. ``"percentiles"`` takes them from the
-        distances between the rows of ``fit`` (at most 2000 of them), so it is not strictly online;
-        ``partial_fit`` takes them from the rows of its first call, which must be at least 7.
+        Target squared distances of similar and dissimilar pairs, in the units of the user's rows.
+        ``"percentiles"`` takes them from the distances between the rows of ``fit`` (at most 2000 of them), so
+        it is not strictly online; ``partial_fit`` takes them from the rows of its first call, which must be
+        at least 7.
     percentiles : (float, float), default=(5, 95)
         Which percentiles.
     gate : bool, default=False
         Move a pair only when it violates its target: similar farther, dissimilar nearer.
+    scale : "auto", float or None, default="auto"
+        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
+        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
+        of the rows up to the first triplet in a stream. None: nothing. ``transform`` takes rows as they are.
     scans : int, default=20
         How often ``fit`` goes over the rows.
     shuffle : bool, default=True
@@ -56,10 +62,11 @@ class LEGO(OnlineLearner, MetricLearner):
     Attributes
     ----------
     components_ : array of shape (d, d)
-        The factor ``L``; starts at the identity.
+        The factor ``L``, which takes the user's rows; starts at the identity over ``scale_``.
     targets_ : (float, float)
-        The target squared distances in use.
-    classes_, n_triplets_, n_updates_, n_cone_failures_
+        The target squared distances in use, between the user's rows. The distances that are learned are
+        those over ``scale_``, and so are the targets that they are drawn to.
+    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; updates count pairs, and no step leaves the cone.
 
     References
@@ -96,6 +103,7 @@ class LEGO(OnlineLearner, MetricLearner):
         targets: str | ArrayLike = "percentiles",
         percentiles: tuple[float, float] = (5, 95),
         gate: bool = False,
+        scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
@@ -105,6 +113,7 @@ class LEGO(OnlineLearner, MetricLearner):
         self.targets = targets
         self.percentiles = percentiles
         self.gate = gate
+        self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
@@ -112,18 +121,25 @@ class LEGO(OnlineLearner, MetricLearner):
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Go on learning from rows that arrive now; the first call may have to set the targets."""
-        sets_targets = not hasattr(self, "targets_") and isinstance(self.targets, str)
-        if sets_targets and _num_samples(X) < FEWEST_ROWS:
+        if not hasattr(self, "_stream"):
+            self._require_rows(_num_samples(X))
+        return super().partial_fit(X, y, classes)
+
+    def _start_stream(self, X: Array, y: NDArray[Any] | None) -> None:
+        self._require_rows(len(X))
+        super()._start_stream(X, y)
+
+    def _require_rows(self, count: int) -> None:
+        if isinstance(self.targets, str) and count < FEWEST_ROWS:
             raise ValueError(
                 f"targets='percentiles' needs at least {FEWEST_ROWS} rows in the first call of partial_fit, "
-                f"got {_num_samples(X)} sample(s); give targets=(lower, upper) for a stream"
+                f"got {count} sample(s); give targets=(lower, upper) for a stream"
             )
-        return super().partial_fit(X, y, classes)
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self.targets_ = self._find_targets(X)
-        self.components_ = np.eye(n_features)
-        self._counters = np.zeros(1, dtype=np.int64)
+        self._L = np.eye(n_features)
+        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
 
     def _find_targets(self, X: Array | None) -> tuple[float, float]:
         if isinstance(self.targets, str):
@@ -136,14 +152,15 @@ class LEGO(OnlineLearner, MetricLearner):
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.lego import lego_scan
 
-        lower, upper = self.targets_
-        lego_scan(
-            rows, triplets, self.components_, lower, upper, bool(self.gate), float(self.eta), self._counters
-        )
+        if self.diverged_:
+            return
+        lower, upper = (target / self.scale_ / self.scale_ for target in self.targets_)
+        settings = (lower, upper, bool(self.gate), float(self.eta))
+        if lego_scan(rows, triplets, self._L, *settings, self._counters) < len(triplets):
+            self._stop_beyond_bounds()
 
-    def _finish(self) -> None:
-        self.n_updates_ = int(self._counters[0])
-        self.n_cone_failures_ = 0
+    def _factor(self) -> Array:
+        return self._L
 
 
 def _ordered_pair(name: str, given: ArrayLike, largest: float) -> tuple[float, float]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,11 +14,13 @@ from mloml.constraints import Rule
 from mloml.kernels import layout
 from mloml.kernels.padding import with_padding
 
-from .base import Array, MetricLearner
+from .base import Array, Metric, MetricLearner
 from .metric_state import MetricState
-from .online import OnlineLearner, Triplets
+from .online import OnlineLearner, Triplets, warn_of_divergence
 from .signed_form import pair_scores, signed_similarity
-from .stack_state import Layer, Propagation, StackState, choose_cone
+from .stack_state import Layer, Propagation, StackState, choose_cone, step_counts
+
+FORWARD = Propagation()
 
 
 def _indefinite(learner: Any) -> MetricState | None:
@@ -75,19 +74,20 @@ class MOML(OnlineLearner, MetricLearner):
     cone_floor : float, default=0.1
         Under "split", how far a direction that is pulled on may be squeezed: a pull ends where ``p'M^-1 p``
         reaches ``||p||² / cone_floor``. 0: no such limit.
-    scans, shuffle, random_state, triplets
+    scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
     components_ : array of shape (d, d)
-        The factor ``L``; starts at the identity. An indefinite ``M`` has none.
+        The factor ``L``, which takes the user's rows; starts at the identity over ``scale_``. An indefinite
+        ``M`` has none.
     n_cone_failures_ : int
         Steps that would have left the cone; under "split", shortened pulls; under "free", 0, since every step
         is taken as it is.
     diverged_ : bool
         Whether learning had to stop because the numbers grew beyond all bounds.
-    classes_, n_triplets_, n_updates_
+    classes_, scale_, n_triplets_, n_updates_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     References
@@ -127,6 +127,7 @@ class MOML(OnlineLearner, MetricLearner):
         cone: str | None = None,
         cone_keep: float = 0.1,
         cone_floor: float = 0.1,
+        scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
@@ -138,19 +139,11 @@ class MOML(OnlineLearner, MetricLearner):
         self.cone = cone
         self.cone_keep = cone_keep
         self.cone_floor = cone_floor
+        self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
         self.triplets = triplets
-
-    @property
-    def components_(self) -> Array:  # type: ignore[override]
-        """The factor ``L``: computed when asked for, since an explicit ``M`` has to be decomposed for it."""
-        check_is_fitted(self)
-        state = _indefinite(self)
-        if state is not None:
-            raise AttributeError(why_no_factor("components_", state))
-        return self._state.layers[0]
 
     def transform(self, X: ArrayLike) -> Array:
         """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""
@@ -162,7 +155,7 @@ class MOML(OnlineLearner, MetricLearner):
         self._require_factor("pair_distance")
         return super().pair_distance(pairs)
 
-    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
+    def get_metric(self) -> Metric:
         """Return the metric as a function of two vectors, for scikit-learn's ``metric=`` parameters."""
         self._require_factor("get_metric")
         return super().get_metric()
@@ -171,7 +164,9 @@ class MOML(OnlineLearner, MetricLearner):
         """Return ``M``."""
         check_is_fitted(self)
         state = self._state
-        return state.metric if isinstance(state, MetricState) else super().get_mahalanobis_matrix()
+        if isinstance(state, MetricState):
+            return state.metric / self.scale_ / self.scale_
+        return super().get_mahalanobis_matrix()
 
     def pair_score(self, pairs: ArrayLike) -> Array:
         """Return how close the rows of each pair are, the larger the closer; ``pairs`` is (n, 2, d).
@@ -192,7 +187,7 @@ class MOML(OnlineLearner, MetricLearner):
         right: Array = validate_data(self, Y, reset=False)
         assert isinstance(self._state, MetricState)
         values, vectors = self._state.eigen
-        return signed_similarity(values, vectors, left, right)
+        return signed_similarity(values, vectors, self._scaled(left), self._scaled(right))
 
     def _require_factor(self, name: str) -> None:
         check_is_fitted(self)
@@ -216,13 +211,22 @@ class MOML(OnlineLearner, MetricLearner):
         return with_padding(rows)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
-        if not self.diverged_ and not self._state.learn(rows, triplets, Propagation()):
+        if not self.diverged_ and not self._state.learn(rows, triplets, FORWARD):
             self.diverged_ = True
             warn_of_divergence(self, "rows of a smaller norm")
 
     def _finish(self) -> None:
         counts = self._state.counts[0]
         self.n_updates_, self.n_cone_failures_ = int(counts[layout.UPDATES]), int(counts[layout.FAILURES])
+
+    def _factor(self) -> Array:
+        state = _indefinite(self)
+        if state is not None:
+            raise AttributeError(why_no_factor("components_", state))
+        return self._state.layers[0]
+
+    def _step_counts(self) -> tuple[Any, Any]:
+        return step_counts(self._state.counts)
 
 
 def why_no_factor(name: str, state: MetricState) -> str:
@@ -231,14 +235,4 @@ def why_no_factor(name: str, state: MetricState) -> str:
     return (
         f"MOML has no {name} here: its M is indefinite (least eigenvalue {least:.3g}), so no L'L; use "
         "pair_score(pairs), similarity(X, Y) or get_mahalanobis_matrix(), or learn with cone='split'"
-    )
-
-
-def warn_of_divergence(learner: Any, remedy: str) -> None:
-    """Tell the user that learning stopped, and that what was learned before is kept."""
-    warnings.warn(
-        f"{type(learner).__name__} diverged in the scan after {learner.n_triplets_} triplets: it stays as it "
-        f"was before the step that led beyond all bounds; try {remedy}",
-        ConvergenceWarning,
-        stacklevel=4,
     )

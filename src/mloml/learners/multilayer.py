@@ -16,13 +16,15 @@ from mloml.constraints import Rule
 from mloml.kernels import layout
 from mloml.kernels.padding import with_padding
 
+from .base import LearnedDistance, Metric, checked_pairs, metric_function
 from .layer_settings import layer_settings
-from .moml import warn_of_divergence
-from .online import OnlineLearner, Triplets
-from .stack_state import Array, Propagation, StackState, activate
+from .learned import learned
+from .one_row import NOT_FINITE, one_row, wrong_length
+from .online import OnlineLearner, Triplets, warn_of_divergence
+from .stack_state import Array, Propagation, StackState, activate, step_counts
 
 
-class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
+class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     """Multi-layer online metric learning.
 
     ``n_layers`` metric layers ``L_i`` (square, starting at the identity) with a non-linearity after each but
@@ -62,7 +64,8 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         Keep the weights ``w_i`` at 1 instead of learning them; learned ones can only fall, and stop at 0.
     layer_params : dict or list of dicts, optional
         Settings of all layers, or of each: "gamma" (also as "eta", "lam"), "variant", "factor", "cone",
-        "cone_keep" and "cone_floor" of moml, "targets" and "percentiles" of lego.
+        "cone_keep" and "cone_floor" of moml, "targets" and "percentiles" of lego (targets are squared distances
+        between the user's rows, in every layer).
     factor : {"frame", "cholesky", "symmetric"}, default="frame"
         Factor of moml layers, see :class:`~mloml.learners.moml.MOML`.
     cone : {"split", "shrink", "clip", "skip"} or None, default=None
@@ -70,20 +73,20 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         None: the factor's default, "split" for "frame" and "cholesky", "clip" for "symmetric".
     cone_keep, cone_floor : float, default=0.1
         How much of a pull "split" takes, see :class:`~mloml.learners.moml.MOML`.
-    scans, shuffle, random_state, triplets
+    scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
     layers_ : array of shape (n_layers, d, d)
-        The learned ``L_i``.
+        The learned ``L_i``; the first takes the user's rows, so it starts at the identity over ``scale_``.
     w_ : array of shape (n_layers,)
         Weights of the local losses.
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
         Steps that changed the layer, and steps that would have left the cone; under "split", shortened pulls.
     diverged_ : bool
         Whether learning had to stop because the numbers grew beyond all bounds.
-    classes_, n_triplets_
+    classes_, scale_, n_triplets_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     References
@@ -141,6 +144,7 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         cone: str | None = None,
         cone_keep: float = 0.1,
         cone_floor: float = 0.1,
+        scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
@@ -161,6 +165,7 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
         self.cone = cone
         self.cone_keep = cone_keep
         self.cone_floor = cone_floor
+        self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
@@ -178,6 +183,11 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self.diverged_ = False
         self._state = StackState(n_features, layer_settings(self, X))
+
+    def _scale_is_set(self) -> None:
+        if self.scale_ != 1.0:  # targets of lego layers
+            self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
+            self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
 
     def _arrange(self, rows: Array) -> Array:
         return with_padding(rows)
@@ -197,23 +207,58 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
             warn_of_divergence(self, f"a smaller rate (now {self.rate:g}) or gamma (now {self.gamma:g})")
 
     def _finish(self) -> None:
-        self.layers_ = self._state.layers
         self.w_ = self._state.numbers[:, layout.WEIGHT].copy()
         self.n_updates_ = self._state.counts[:, layout.UPDATES].copy()
         self.n_cone_failures_ = self._state.counts[:, layout.FAILURES].copy()
 
+    def _step_counts(self) -> tuple[Any, Any]:
+        return step_counts(self._state.counts)
+
+    @learned
+    def layers_(self) -> Array:
+        """Return the learned factors; the first takes the user's rows."""
+        layers = self._state.layers
+        if self.scale_ != 1.0:
+            layers[0] /= self.scale_
+        return layers
+
     def transform(self, X: ArrayLike, layer: int | None = None) -> Array:
         """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last."""
-        check_is_fitted(self, "layers_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        last = self._checked_layer(layer)
-        for L in self.layers_[: last - 1]:
-            X = activate(X @ L.T, self.activation)
-        return X @ self.layers_[last - 1].T
+        check_is_fitted(self)
+        rows: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        return _through(self.layers_[: self._checked_layer(layer)], rows, self.activation)
+
+    def transform_one(self, x: ArrayLike, layer: int | None = None) -> Array:
+        """Map one row, (d,); exactly what ``transform([x], layer)[0]`` gives, at less cost."""
+        layers = self.layers_[: self._checked_layer(layer)]
+        row = one_row(x)
+        if row.size != self.n_features_in_:
+            raise ValueError(wrong_length(self, row))
+        if not np.isfinite(row).all():
+            raise ValueError(NOT_FINITE)
+        return _through(layers, row[np.newaxis], self.activation)[0]
+
+    def pair_distance(self, pairs: ArrayLike) -> Array:
+        """Return the (not squared) distance of each pair at the last layer; ``pairs`` is (n, 2, d)."""
+        check_is_fitted(self)
+        stacked = checked_pairs(pairs, self.n_features_in_)
+        left, right = (_through(self.layers_, stacked[:, side], self.activation) for side in (0, 1))
+        return np.sqrt(np.einsum("ij,ij->i", left - right, left - right))
+
+    def get_metric(self) -> Metric:
+        """Return the distance at the last layer as a function of two vectors, see ``pair_distance``."""
+        check_is_fitted(self)
+        layers, activation = self.layers_.copy(), self.activation
+
+        def mapped_difference(u: Array, v: Array) -> Array:
+            left, right = _through(layers, np.stack([u, v]), activation)
+            return left - right
+
+        return metric_function(mapped_difference, self.n_features_in_)
 
     def get_mahalanobis_matrix(self, layer: int) -> Array:
         """Return ``M = L'L`` of one metric layer (1 is the first): a metric on that layer's inputs."""
-        check_is_fitted(self, "layers_")
+        check_is_fitted(self)
         L = self.layers_[self._checked_layer(layer) - 1]
         return L.T @ L
 
@@ -228,7 +273,7 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     @property
     def components_(self) -> Array:
         """The single matrix of a stack of one layer."""
-        check_is_fitted(self, "layers_")
+        check_is_fitted(self)
         if len(self.layers_) > 1:
             raise AttributeError(
                 f"components_ does not exist: {len(self.layers_)} layers with {self.activation} between them "
@@ -239,3 +284,11 @@ class MLOML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
     @property
     def _n_features_out(self) -> int:
         return int(self.layers_.shape[1])
+
+
+def _through(layers: Array, rows: Array, activation: str) -> Array:
+    """Return the linear output of the last of some layers."""
+    for L in layers[:-1]:
+        rows = activate(rows @ L.T, activation)
+    mapped: Array = rows @ layers[-1].T
+    return mapped

@@ -11,9 +11,15 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from mloml.constraints import Rule
+from mloml.kernels import layout
 
 from .base import Array
 from .online import OnlineLearner, Triplets
+
+NO_MAP = (
+    "OASIS has no {}: it learns a bilinear similarity, not a distance; "
+    "use similarity(X, Y) or pair_score(pairs)"
+)
 
 
 class OASIS(OnlineLearner):
@@ -32,6 +38,10 @@ class OASIS(OnlineLearner):
     ----------
     C : float, default=0.1
         Aggressiveness, the largest step; the authors' default.
+    scale : "auto", float or None, default="auto"
+        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
+        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
+        of the rows up to the first triplet in a stream. None: nothing. ``similarity`` takes rows as they are.
     scans : int, default=20
         How often ``fit`` goes over the rows.
     shuffle : bool, default=True
@@ -43,7 +53,7 @@ class OASIS(OnlineLearner):
 
     Attributes
     ----------
-    classes_, n_triplets_, n_updates_, n_cone_failures_
+    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; there is no cone to leave.
 
     References
@@ -72,28 +82,32 @@ class OASIS(OnlineLearner):
         self,
         C: float = 0.1,
         *,
+        scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
         self.C = C
+        self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
         self.triplets = triplets
 
     def get_bilinear_matrix(self) -> Array:
-        """Return ``W`` of the similarity ``u' W v``."""
+        """Return ``W`` of the similarity ``u' W v`` of the user's rows: the learned one over ``scale_²``."""
         check_is_fitted(self)
-        return self._bilinear.copy()
+        if self.scale_ == 1.0:
+            return self._bilinear.copy()
+        return self._bilinear / self.scale_ / self.scale_
 
     def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
         """Return ``S(x, y)`` for all rows x of ``X`` and y of ``Y``; queries belong on the left, in ``X``."""
         check_is_fitted(self)
         left: Array = validate_data(self, X, dtype=np.float64, reset=False)
         right: Array = validate_data(self, Y, dtype=np.float64, reset=False)
-        return left @ self._bilinear @ right.T
+        return self._scaled(left) @ self._bilinear @ self._scaled(right).T
 
     def pair_score(self, pairs: ArrayLike) -> Array:
         """Return the similarity of each pair, left row to right row; ``pairs`` is (n, 2, d)."""
@@ -102,6 +116,7 @@ class OASIS(OnlineLearner):
         d = self.n_features_in_
         if both.ndim != 3 or both.shape[1:] != (2, d):
             raise ValueError(f"pairs has shape {both.shape}, expected (n_pairs, 2, {d})")
+        both = self._scaled(both)
         scores: Array = np.einsum("ij,ij->i", both[:, 0] @ self._bilinear, both[:, 1])
         return scores
 
@@ -116,20 +131,21 @@ class OASIS(OnlineLearner):
     @property
     def transform(self) -> NoReturn:
         """There is none: no map of rows turns this similarity into a distance."""
-        raise AttributeError(
-            "OASIS has no transform: it learns a bilinear similarity, not a distance; "
-            "use similarity(X, Y) or pair_score(pairs)"
-        )
+        raise AttributeError(NO_MAP.format("transform"))
+
+    @property
+    def transform_one(self) -> NoReturn:
+        """There is none, as there is no :attr:`transform`."""
+        raise AttributeError(NO_MAP.format("transform_one"))
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self._bilinear = np.eye(n_features)
-        self._counters = np.zeros(1, dtype=np.int64)
+        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.oasis import oasis_scan
 
-        oasis_scan(rows, triplets, self._bilinear, float(self.C), self._counters)
-
-    def _finish(self) -> None:
-        self.n_updates_ = int(self._counters[0])
-        self.n_cone_failures_ = 0
+        if self.diverged_:
+            return
+        if oasis_scan(rows, triplets, self._bilinear, float(self.C), self._counters) < len(triplets):
+            self._stop_beyond_bounds()

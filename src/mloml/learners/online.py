@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -19,42 +19,60 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mloml.constraints import RULES, Rule, TripletStream
+from mloml.kernels import layout
+
+from .labels import sorted_labels
+from .learned import learned
+from .one_row import OneRow
+from .scaling import RowLengths, given_scale
+from .stalling import WINDOW, StepWatch
 
 Array = NDArray[np.float64]
 Triplets = NDArray[np.intp]
 
-STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets")
+STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets", "scale")
 
 
-class OnlineLearner(BaseEstimator, ABC):
+class OnlineLearner(OneRow, BaseEstimator, ABC):
     """Base of the learners that see one triplet after the other.
 
-    A subclass has the parameters ``scans``, ``shuffle``, ``random_state`` and ``triplets`` beside its own,
-    and three hooks: ``_start`` allocates the state, ``_learn`` runs the compiled update over triplets in
-    order, ``_finish`` publishes what was learned.
+    A subclass has the parameters ``scale``, ``scans``, ``shuffle``, ``random_state`` and ``triplets`` beside
+    its own, and these hooks: ``_start`` allocates the state, ``_learn`` runs the compiled update over
+    triplets in order, ``_finish`` publishes counters, ``_factor`` gives the factor when it is asked for.
+
+    All that is learned refers to rows divided by ``scale_``; what is handed out (``components_``, ``M``)
+    carries the division, so that it takes the user's rows.
 
     Attributes
     ----------
     classes_ : array
         The labels seen so far (or announced to ``partial_fit``), sorted.
+    scale_ : float
+        What rows are divided by; in a stream with ``scale="auto"`` 1 until the first triplet.
     n_triplets_ : int
         Triplets seen so far.
     n_updates_ : int or array
         Steps that changed the metric (per layer for a multi-layer learner).
     n_cone_failures_ : int or array
         Steps that would have left the cone of metrics and were treated by the learner's own rule.
+    diverged_ : bool
+        Whether learning had to stop because the numbers grew beyond all bounds.
     """
 
+    scale: Any
     scans: int
     shuffle: bool
     random_state: Any
     triplets: Rule
-    classes_: NDArray[Any]
+    scale_: float
     n_triplets_: int
     n_updates_: Any
     n_cone_failures_: Any
+    diverged_: bool
+    _counters: NDArray[np.int64]
 
     _parameter_constraints: dict[str, list[Any]] = {
+        "scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither"), None],
         "scans": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
@@ -64,11 +82,21 @@ class OnlineLearner(BaseEstimator, ABC):
     _step_parameters: tuple[str, ...] = ()
     """Parameters that only scale the steps: learners that differ in one of them start alike."""
 
+    _remedy = "a smaller step size, or rows of a length near 1 (scale='auto')"
+    """What to try when the learner diverges or hardly learns any more."""
+
     # hooks -----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        """Allocate the state at its start; ``X`` and ``y`` are the first rows it will be given."""
+        """Allocate the state at its start; ``X`` and ``y`` are the first rows, in the user's units."""
+
+    def _start_stream(self, X: Array, y: NDArray[Any] | None) -> None:
+        """Start with the first rows of a stream, which may be too few for some learners."""
+        self._start(X.shape[1], X, y)
+
+    def _scale_is_set(self) -> None:
+        """Bring what was set up in the user's units to the units of learning: ``scale_`` is known now."""
 
     def _arrange(self, rows: Array) -> Array:
         """Return rows in the form ``_learn`` is fastest with; the learners of a grid share it."""
@@ -79,7 +107,37 @@ class OnlineLearner(BaseEstimator, ABC):
         """Update the state with ``triplets`` in order; they index ``rows``, which are in stream order."""
 
     def _finish(self) -> None:
-        """Publish the learned attributes; called before control returns to the user."""
+        """Publish the counters; called before control returns to the user."""
+        self.n_updates_ = int(self._counters[layout.UPDATES])
+        self.n_cone_failures_ = int(self._counters[layout.FAILURES])
+
+    def _factor(self) -> Array:
+        """Return a factor ``L`` on rows divided by ``scale_``; it may be the array that is learned on."""
+        raise NotImplementedError
+
+    def _step_counts(self) -> tuple[Any, Any]:
+        """Return how many steps were active (asked for) and how many of them were weak, since the start.
+
+        A weak step changed the metric by less than ``layout.WEAK_SHARE`` of what the full step asked.
+        """
+        counts = self._counters
+        return counts[layout.UPDATES] + counts[layout.REFUSED], counts[layout.WEAK]
+
+    # what was learned ------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_stream")
+
+    @learned
+    def components_(self) -> Array:
+        """Return the factor that takes the user's rows: the learned one over ``scale_``."""
+        return self._factor() / self.scale_ if self.scale_ != 1.0 else self._factor().copy()
+
+    @learned
+    def classes_(self) -> NDArray[Any]:
+        """Return the labels seen or announced, sorted."""
+        announced = [] if self._announced is None else self._announced.tolist()
+        return sorted_labels(dict.fromkeys([*self._codes, *announced]))
 
     # what the user calls ---------------------------------------------------------------------------------
 
@@ -89,8 +147,7 @@ class OnlineLearner(BaseEstimator, ABC):
         X, codes = self._begin(X, y)
         for stream, rows, triplets in self._scans(X, codes):
             self._see(stream, rows, triplets)
-        self._finish()
-        self._warn_if_idle()
+        self._end()
         return self
 
     def iter_scans(self, X: ArrayLike, y: ArrayLike) -> Iterator[Self]:
@@ -101,7 +158,7 @@ class OnlineLearner(BaseEstimator, ABC):
             self._see(stream, rows, triplets)
             self._finish()
             yield self
-        self._warn_if_idle()
+        self._end()
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -114,13 +171,12 @@ class OnlineLearner(BaseEstimator, ABC):
         X, y = self._check(X, y, reset=first)
         if first:
             self._forget()
-        self._admit_labels(y, classes)
+        labels = y.tolist()
+        self._admit_labels(labels, classes)
         if first:
-            self._start(X.shape[1], X, y)
-            self._stream = TripletStream(self.triplets)
-        codes = [self._codes.setdefault(label, len(self._codes)) for label in y.tolist()]
-        rows, triplets = self._stream.push(X, codes)
-        self._see(self._stream, self._arrange(rows), triplets)
+            self._open_stream(X, y)
+        codes = [self._codes.setdefault(label, len(self._codes)) for label in labels]
+        self._take(X, codes)
         self._finish()
         return self
 
@@ -141,8 +197,7 @@ class OnlineLearner(BaseEstimator, ABC):
                 learner._see(stream, seen, triplets)
         for learner in learners:
             learner._stream = deepcopy(learner._stream)  # each may go on by itself
-            learner._finish()
-            learner._warn_if_idle()
+            learner._end()
         return learners
 
     # inner workings --------------------------------------------------------------------------------------
@@ -156,17 +211,43 @@ class OnlineLearner(BaseEstimator, ABC):
         """Check the input, forget everything learned, and return rows and class codes."""
         rows, labels = self._check(X, y, reset=True)
         self._forget()
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        self._codes.update((label, code) for code, label in enumerate(self.classes_.tolist()))
+        classes, codes = np.unique(labels, return_inverse=True)
+        self._codes.update((label, code) for code, label in enumerate(classes.tolist()))
         self._start(rows.shape[1], rows, labels)
-        return rows, codes
+        scale = given_scale(self.scale)
+        if scale is None:
+            lengths = RowLengths()
+            lengths.add(rows)
+            scale = lengths.root_mean_square
+        self._set_scale(scale)
+        return self._scaled(rows), codes
 
     def _forget(self) -> None:
         """Return to a stream of which nothing has been seen."""
-        self.__dict__.pop("classes_", None)
         self._announced: NDArray[Any] | None = None
         self._codes: dict[Any, int] = {}
+        self._kept: dict[str, Any] = {}
+        self._watch = StepWatch()
         self.n_triplets_ = 0
+        self.diverged_ = False
+
+    def _open_stream(self, X: Array, y: NDArray[Any] | None) -> None:
+        """Get ready for a stream that begins with these rows."""
+        self._start_stream(X, y)
+        scale = given_scale(self.scale)
+        self._lengths: RowLengths | None = None
+        if scale is None:
+            self.scale_, self._lengths = 1.0, RowLengths()
+        else:
+            self._set_scale(scale)
+        self._stream = TripletStream(self.triplets)
+
+    def _set_scale(self, scale: float) -> None:
+        self.scale_, self._lengths = scale, None
+        self._scale_is_set()
+
+    def _scaled(self, rows: Array) -> Array:
+        return rows / self.scale_ if self.scale_ != 1.0 else rows
 
     def _scans(self, X: Array, codes: Triplets) -> Iterator[tuple[TripletStream, Array, Triplets]]:
         """Yield, for each scan, a new stream, the rows in their order and the triplets they give."""
@@ -177,28 +258,31 @@ class OnlineLearner(BaseEstimator, ABC):
             rows, triplets = stream.push(X[order], codes[order])
             yield stream, self._arrange(rows), triplets
 
+    def _take(self, X: Array, codes: Sequence[int]) -> None:
+        """Let rows of the stream arrive; the first triplet ends the rows that the scale is taken from."""
+        rows, triplets = self._stream.push(self._scaled(X), codes)
+        if self._lengths is not None:
+            earlier = len(rows) - len(X)
+            count = triplets[0, 0] + 1 - earlier if len(triplets) else len(X)
+            self._lengths.add(X[:count])
+            if len(triplets):
+                self._set_scale(self._lengths.root_mean_square)
+                rows = self._scaled(rows)
+                self._stream.divide(self.scale_)
+        self._see(self._stream, self._arrange(rows), triplets)
+
     def _see(self, stream: TripletStream, rows: Array, triplets: Triplets) -> None:
         """Learn from the triplets, and keep the stream that ``partial_fit`` would go on with."""
         self._stream = stream
+        self._kept.clear()
         if len(triplets):
             self._learn(rows, triplets)
             self.n_triplets_ += len(triplets)
+            self._warn_if_stalled()
 
-    def _admit_labels(self, y: NDArray[Any], classes: ArrayLike | None) -> None:
-        """Keep ``classes_`` up to date; refuse labels outside the announced ones."""
-        if classes is not None:
-            announced = np.unique(np.asarray(classes))
-            if self._announced is not None and not np.array_equal(announced, self._announced):
-                raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit")
-            self._announced = announced
-        if self._announced is not None:
-            unknown = np.setdiff1d(y, self._announced)
-            if unknown.size:
-                raise ValueError(f"y has labels {unknown.tolist()} that are not in classes={classes!r}")
-            y = self._announced
-        self.classes_ = np.union1d(getattr(self, "classes_", y), y)
-
-    def _warn_if_idle(self) -> None:
+    def _end(self) -> None:
+        """Publish what a fit has learned, and say so where it was nothing."""
+        self._finish()
         if self.n_triplets_ == 0:
             warnings.warn(
                 f"{type(self).__name__} formed no triplet (it needs two classes, one of them with two rows): "
@@ -206,8 +290,57 @@ class OnlineLearner(BaseEstimator, ABC):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        elif np.max(self._step_counts()[0]) < WINDOW:  # too few steps for a window: judge them all
+            self._warn_if_stalled(least=1)
+
+    def _admit_labels(self, labels: list[Any], classes: ArrayLike | None = None) -> None:
+        """Note the announced classes; refuse labels outside of them."""
+        if classes is not None:
+            announced = np.unique(np.asarray(classes))
+            if self._announced is not None and not np.array_equal(announced, self._announced):
+                raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit")
+            self._announced = announced
+            self._kept.clear()
+        if self._announced is not None:
+            unknown = sorted(set(labels) - set(self._announced.tolist()), key=str)
+            if unknown:
+                raise ValueError(f"y has labels {unknown} that are not in classes={self._announced.tolist()}")
+
+    def _warn_if_stalled(self, least: int = WINDOW) -> None:
+        """Say, once, that most of the recent steps hardly changed the metric."""
+        if not self._watch.told and self._watch.stalled(*self._step_counts(), least):
+            self._watch.told = True
+            warnings.warn(
+                f"{type(self).__name__} hardly learns: more than half of its last {WINDOW} active steps "
+                f"changed the metric by less than {layout.WEAK_SHARE:.0%} of what the full step asked; try "
+                f"{self._remedy}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _stop_beyond_bounds(self) -> None:
+        """Learn no more, and say so; what was learned before is kept."""
+        self.diverged_ = True
+        warn_of_divergence(self, self._remedy)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_room", None)
+        if "_kept" in state:
+            state["_kept"] = {}
+        return state
 
     def __sklearn_tags__(self) -> Tags:
         tags: Any = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def warn_of_divergence(learner: Any, remedy: str) -> None:
+    """Tell the user that learning stopped, and that what was learned before is kept."""
+    warnings.warn(
+        f"{type(learner).__name__} diverged in the scan after {learner.n_triplets_} triplets: it stays as it "
+        f"was before the step that led beyond all bounds; try {remedy}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mloml.constraints import Rule
+from mloml.kernels import layout
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
@@ -37,6 +38,10 @@ class RDML(OnlineLearner, MetricLearner):
     pairs : {"triplets", "adjacent"}, default="triplets"
         ``"triplets"``: each triplet gives (x, xp), then (x, xq). ``"adjacent"``: only that one of the two
         pairs whose samples follow each other in the stream.
+    scale : "auto", float or None, default="auto"
+        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
+        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
+        of the rows up to the first triplet in a stream. None: nothing. ``transform`` takes rows as they are.
     scans : int, default=20
         How often ``fit`` goes over the rows.
     shuffle : bool, default=True
@@ -49,8 +54,8 @@ class RDML(OnlineLearner, MetricLearner):
     Attributes
     ----------
     components_ : array of shape (d, d)
-        The symmetric root of M.
-    classes_, n_triplets_, n_updates_, n_cone_failures_
+        The symmetric root of M, which takes the user's rows. It is computed when asked for, in O(d³).
+    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; updates count pairs, cone failures projections.
 
     References
@@ -85,6 +90,7 @@ class RDML(OnlineLearner, MetricLearner):
         *,
         init: str = "zero",
         pairs: str = "triplets",
+        scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
@@ -93,6 +99,7 @@ class RDML(OnlineLearner, MetricLearner):
         self.lam = lam
         self.init = init
         self.pairs = pairs
+        self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
@@ -100,13 +107,16 @@ class RDML(OnlineLearner, MetricLearner):
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self._metric = np.eye(n_features) if self.init == "identity" else np.zeros((n_features, n_features))
-        self._counters = np.zeros(2, dtype=np.int64)
+        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.rdml import rdml_scan
 
-        rdml_scan(rows, triplets, self._metric, self.pairs == "adjacent", float(self.lam), self._counters)
+        if self.diverged_:
+            return
+        settings = (self.pairs == "adjacent", float(self.lam))
+        if rdml_scan(rows, triplets, self._metric, *settings, self._counters) < len(triplets):
+            self._stop_beyond_bounds()
 
-    def _finish(self) -> None:
-        self.components_ = symmetric_root(self._metric)
-        self.n_updates_, self.n_cone_failures_ = map(int, self._counters)
+    def _factor(self) -> Array:
+        return symmetric_root(self._metric)

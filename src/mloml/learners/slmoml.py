@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from mloml.constraints import Rule
+from mloml.kernels import layout
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
@@ -32,6 +33,10 @@ class SLMOML(OnlineLearner, MetricLearner):
     ----------
     C : float, default=1e-2
         Aggressiveness, the largest step.
+    scale : "auto", float or None, default="auto"
+        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
+        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
+        of the rows up to the first triplet in a stream. None: nothing. ``transform`` takes rows as they are.
     scans : int, default=20
         How often ``fit`` goes over the rows.
     shuffle : bool, default=True
@@ -44,12 +49,15 @@ class SLMOML(OnlineLearner, MetricLearner):
     Attributes
     ----------
     components_ : array of shape (d, d)
-        The symmetric root of M, which starts at the identity.
-    classes_, n_triplets_, n_updates_, n_cone_failures_
+        The symmetric root of M, which takes the user's rows and starts at the identity over ``scale_``. It is
+        computed when asked for, in O(d³).
+    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; no step leaves the cone.
 
-    References ---------- G. Zhong, Y. Zheng, S. Li, Y. Fu. SLMOML: online metric learning with global
-    convergence. IEEE Transactions on Circuits and Systems for Video Technology, 2018.
+    References
+    ----------
+    G. Zhong, Y. Zheng, S. Li, Y. Fu. SLMOML: online metric learning with global convergence. IEEE
+    Transactions on Circuits and Systems for Video Technology, 2018.
 
     Examples
     --------
@@ -75,12 +83,14 @@ class SLMOML(OnlineLearner, MetricLearner):
         self,
         C: float = 1e-2,
         *,
+        scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
         self.C = C
+        self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
         self.random_state = random_state
@@ -88,14 +98,15 @@ class SLMOML(OnlineLearner, MetricLearner):
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self._metric = np.eye(n_features)
-        self._counters = np.zeros(1, dtype=np.int64)
+        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.slmoml import slmoml_scan
 
-        slmoml_scan(rows, triplets, self._metric, float(self.C), self._counters)
+        if self.diverged_:
+            return
+        if slmoml_scan(rows, triplets, self._metric, float(self.C), self._counters) < len(triplets):
+            self._stop_beyond_bounds()
 
-    def _finish(self) -> None:
-        self.components_ = symmetric_root(self._metric)
-        self.n_updates_ = int(self._counters[0])
-        self.n_cone_failures_ = 0
+    def _factor(self) -> Array:
+        return symmetric_root(self._metric)

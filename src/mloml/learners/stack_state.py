@@ -136,6 +136,11 @@ class StackState:
         return bool(done == len(triplets))
 
 
+def step_counts(counts: NDArray[np.int64]) -> tuple[Any, Any]:
+    """Return, for each layer, how many steps were active and how many of them were weak."""
+    return counts[:, layout.UPDATES] + counts[:, layout.REFUSED], counts[:, layout.WEAK]
+
+
 def activate(Z: Array, activation: str) -> Array:
     """Apply the non-linearity to the outputs of a layer.
 

@@ -1,0 +1,101 @@
+"""The light road for streams: one row at a time, on arrays, without scikit-learn's validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
+"""The triplet (x, xp, xq) in three rows of which x is the last: xp arrived first, or xq did."""
+
+WATCH_EVERY = 256
+"""Triplets between two looks at whether the learner has stopped learning."""
+
+
+class OneRow:
+    """``learn_one`` and ``transform_one``, for :class:`~mloml.learners.online.OnlineLearner`."""
+
+    def learn_one(self: Any, x: ArrayLike, y: Any) -> Any:
+        """Learn from one row with its label; exactly what ``partial_fit([x], [y])`` learns, at less cost.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            Finite numbers; nothing else is looked at.
+        y : hashable
+            Any label, a new one at any time.
+        """
+        row = one_row(x)
+        room = self.__dict__.get("_room")
+        if room is None or self._lengths is not None or (code := self._codes.get(y)) is None:
+            return self._learn_one_carefully(row, y)
+        if row.size != self.n_features_in_:
+            raise ValueError(wrong_length(self, row))
+        found = self._stream.push_one(row, code, self.scale_, room)
+        if found:
+            if found < 0:
+                raise ValueError(NOT_FINITE)
+            self._learn(room, ORDERS[found])
+            self.n_triplets_ += 1
+            if self._kept:
+                self._kept.clear()
+            self._finish()
+            if self.n_triplets_ % WATCH_EVERY == 0:
+                self._warn_if_stalled()
+        return self
+
+    def transform_one(self: Any, x: ArrayLike) -> Array:
+        """Map one row, (d,); exactly what ``transform([x])[0]`` gives, at less cost."""
+        components = self.components_
+        row = one_row(x)
+        if row.size != components.shape[1]:
+            raise ValueError(wrong_length(self, row))
+        if not np.isfinite(row).all():
+            raise ValueError(NOT_FINITE)
+        mapped: Array = (row[np.newaxis] @ components.T)[0]
+        return mapped
+
+    def _learn_one_carefully(self: Any, row: Array, label: Any) -> Any:
+        """Learn from a row that may be the first one, of a new class, or of unknown scale."""
+        first = not hasattr(self, "_stream")
+        if first:
+            self._validate_params()
+            self.n_features_in_ = row.size
+            self.__dict__.pop("feature_names_in_", None)
+            self._forget()
+        elif row.size != self.n_features_in_:
+            raise ValueError(wrong_length(self, row))
+        if not np.isfinite(row).all():
+            raise ValueError(NOT_FINITE)
+        hash(label)  # anything else says itself that it is unhashable
+        if label != label:
+            raise ValueError(f"y is {label!r}, which is no label: it does not equal itself")
+        self._admit_labels([label])
+        if first:
+            self._open_stream(row[np.newaxis], None)
+        code = self._codes.setdefault(label, len(self._codes))
+        self._take(row[np.newaxis], [code])
+        self._stream.make_room(len(self._codes), row.size)
+        self._finish()
+        self._room = self._arrange(np.zeros((3, row.size)))
+        return self
+
+
+NOT_FINITE = "x contains NaN or infinity"
+
+
+def one_row(x: ArrayLike) -> Array:
+    """Return ``x`` as an array of the one kind that compiled code was made for."""
+    row = np.asarray(x, dtype=np.float64)
+    if row.ndim != 1 or row.size == 0:
+        raise ValueError(f"x has shape {row.shape}, expected one row (n_features,)")
+    return row if row.flags.carray else row.copy()
+
+
+def wrong_length(learner: Any, row: Array) -> str:
+    """Return the message for a row that does not fit what was learned."""
+    return f"x has {row.size} features, but {type(learner).__name__} expects {learner.n_features_in_}"
