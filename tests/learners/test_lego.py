@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from mloml import LEGO
 from mloml.kernels.lego import lego_step
@@ -100,3 +101,16 @@ def test_a_stream_needs_targets_or_enough_first_rows():
     targets = learner.targets_
     assert learner.partial_fit(X[7:8], Y[7:8]).targets_ == targets
     assert LEGO(targets=(0.1, 2)).partial_fit(X[:1], Y[:1]).targets_ == (0.1, 2.0)
+
+
+def test_explicit_targets_are_in_the_units_of_the_users_rows():
+    learner = LEGO(eta=1.0, targets=(0.5, 20.0), scale=3.0, random_state=0).fit(X, Y)
+    assert learner.targets_ == (0.5, 20.0)
+    same = LEGO(eta=1.0, targets=(0.5 / 9, 20.0 / 9), scale=None, random_state=0).fit(X / 3, Y)
+    np.testing.assert_allclose(learner.transform(X), same.transform(X / 3), rtol=1e-9)
+
+
+def test_pairs_too_near_to_learn_from_are_told_of():
+    with pytest.warns(ConvergenceWarning, match="LEGO hardly learns"):
+        learner = LEGO(scale=None, random_state=0).fit(1e-8 * X, Y)
+    assert learner.n_updates_ == 0

@@ -204,3 +204,10 @@ def test_rows_that_are_not_of_unit_norm_are_learned_from_within_the_cone():
     assert learner.n_cone_failures_ > 0
     values = np.linalg.eigvalsh(learner.get_mahalanobis_matrix())
     assert np.isfinite(learner.components_).all() and values[-1] > 0
+
+
+def test_a_learner_that_leaves_most_steps_out_says_so():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="MOML hardly learns"):
+        learner = MOML(0.1, cone="skip", scale=None, random_state=0).fit(X, y)
+    assert learner.n_cone_failures_ > learner.n_updates_

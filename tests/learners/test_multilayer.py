@@ -33,7 +33,9 @@ def test_transform_gives_the_linear_output_of_each_layer(activation):
 @pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
 @pytest.mark.parametrize("activation", list(PHI))
 def test_step_sizes_of_zero_leave_the_untrained_stack(activation, propagation):
-    stack = MLOML(activation=activation, propagation=propagation, gamma=0.0, rate=0.0, scans=1).fit(X, Y)
+    stack = MLOML(
+        activation=activation, propagation=propagation, gamma=0.0, rate=0.0, scale=None, scans=1
+    ).fit(X, Y)
     expected = PHI[activation](PHI[activation](X))
     np.testing.assert_allclose(stack.transform(X), expected, atol=1e-14)
 
@@ -192,3 +194,34 @@ def test_parameters_without_effect_are_named():
     assert "rate" in MLOML().unused_parameters()
     assert "gamma" in MLOML(propagation="bp").unused_parameters()
     assert MLOML(propagation="fbp").unused_parameters() == set()
+
+
+def test_distances_of_pairs_are_those_between_outputs():
+    stack = MLOML(random_state=0, scans=2).fit(X, Y)
+    pairs = np.stack([X[:10], X[60:70]], axis=1)
+    Z = stack.transform(X)
+    expected = np.linalg.norm(Z[:10] - Z[60:70], axis=1)
+    np.testing.assert_allclose(stack.pair_distance(pairs), expected, rtol=1e-10)
+    np.testing.assert_array_equal(stack.pair_score(pairs), -stack.pair_distance(pairs))
+    metric = stack.get_metric()
+    assert metric(X[0].tolist(), X[60]) == pytest.approx(expected[0], rel=1e-10)
+    assert metric(X[0], X[60], squared=True) == pytest.approx(expected[0] ** 2, rel=1e-10)
+    stack.partial_fit(X, Y)
+    assert metric(X[0], X[60]) == pytest.approx(expected[0], rel=1e-10)  # stays as it was
+    with pytest.raises(ValueError, match=r"pairs has shape \(10, 4\)"):
+        stack.pair_distance(X[:10])
+    with pytest.raises(ValueError, match=r"v has shape \(3,\), expected a vector of 4 numbers"):
+        metric(X[0], X[0, :3])
+
+
+@pytest.mark.parametrize("layer", [None, 1, 2])
+def test_one_row_goes_through_as_many_layers_as_asked_for(layer):
+    stack = MLOML(random_state=0, scans=1).fit(X, Y)
+    np.testing.assert_array_equal(stack.transform_one(X[3], layer), stack.transform(X[3:4], layer)[0])
+
+
+def test_the_first_layer_carries_the_scale_and_the_others_do_not():
+    ours = MLOML(scale=4.0, random_state=0, scans=1).fit(X, Y)
+    theirs = MLOML(scale=None, random_state=0, scans=1).fit(X / 4, Y)
+    np.testing.assert_allclose(ours.layers_[0], theirs.layers_[0] / 4, rtol=1e-12)
+    np.testing.assert_allclose(ours.layers_[1:], theirs.layers_[1:], rtol=1e-12, atol=1e-15)

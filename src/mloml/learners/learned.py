@@ -27,7 +27,8 @@ class learned(Generic[Value]):
     def __get__(self, learner: Any, owner: type | None = None) -> Any:
         if learner is None:
             return self
-        check_is_fitted(learner)
+        if not learner.__sklearn_is_fitted__():  # the check itself takes longer than a row does
+            check_is_fitted(learner)
         kept = learner._kept
         if self.name not in kept:
             kept[self.name] = self.compute(learner)

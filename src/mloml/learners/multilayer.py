@@ -64,8 +64,8 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Keep the weights ``w_i`` at 1 instead of learning them; learned ones can only fall, and stop at 0.
     layer_params : dict or list of dicts, optional
         Settings of all layers, or of each: "gamma" (also as "eta", "lam"), "variant", "factor", "cone",
-        "cone_keep" and "cone_floor" of moml, "targets" and "percentiles" of lego (targets are squared distances
-        between the user's rows, in every layer).
+        "cone_keep" and "cone_floor" of moml, "targets" and "percentiles" of lego (targets are squared
+        distances between the user's rows, in every layer).
     factor : {"frame", "cholesky", "symmetric"}, default="frame"
         Factor of moml layers, see :class:`~mloml.learners.moml.MOML`.
     cone : {"split", "shrink", "clip", "skip"} or None, default=None

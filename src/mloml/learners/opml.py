@@ -40,9 +40,9 @@ class OPML(OnlineLearner, MetricLearner):
     gamma : float, default=1e-3
         Weight of the hinge. Shortened steps are counted in ``n_cone_failures_``; rows of unit norm and
         ``gamma < 0.225`` never lead to one. ``gamma`` times the squared length of a difference should stay
-        well below 1, which the default sees to with ``scale="auto"``: pushes multiply ``L``, so where they are
-        longer than pulls it may grow beyond all bounds, within some 1e5 rows of unit norm at 0.1, and within
-        some 50 steps where every push has to be shortened. Learning then stops with a warning.
+        well below 1, which the default sees to with ``scale="auto"``: pushes multiply ``L``, so where they
+        are longer than pulls it may grow beyond all bounds, within some 1e5 rows of unit norm at 0.1, and
+        within some 50 steps where every push has to be shortened. Learning then stops with a warning.
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
         when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
