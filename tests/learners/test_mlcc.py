@@ -6,8 +6,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.preprocessing import normalize
 
-from mloml.learners.clusters import CentreMargin, ClusterMargin, cluster, first_centres
-from mloml.learners.mlcc import MLCC
+from mloml.learners.clusters import CentreMargin, Clustered, ClusterMargin, cluster, first_centres
+from mloml.learners.coordinates import span
+from mloml.learners.mlcc import MLCC, Start
 
 
 def rows_and_codes(dataset: Any = load_iris) -> tuple[Any, Any]:
@@ -20,6 +21,11 @@ def small_problem(seed: int) -> tuple[Any, Any, Any, Any]:
     X, codes = rng.normal(size=(18, 3)), rng.permutation(np.arange(18) % 3)
     labels = rng.permutation(np.arange(18) % 4)
     return X, codes, labels, 0.6 * rng.normal(size=(3, 3))
+
+
+def problem_of(margin: Any, X: Any, labels: Any, codes: Any) -> Any:
+    data = Clustered.of(X - X.mean(axis=0), labels)
+    return margin(data, codes[data.order], np.eye(X.shape[1]), data.apart().T @ data.apart())
 
 
 def brute_force_centres(L: Any, X: Any, labels: Any, codes: Any, mu: float) -> float:
@@ -54,10 +60,10 @@ def clusters_within_classes(codes: Any, seed: int) -> Any:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_objectives_equal_sums_over_all_constraints(mu: float, seed: int) -> None:
     X, codes, labels, L = small_problem(seed)
-    value, _ = ClusterMargin(X, labels, codes).evaluate(L, mu)
+    value, _ = problem_of(ClusterMargin, X, labels, codes).evaluate(L, mu)
     assert value == pytest.approx(brute_force_clusters(L, X, labels, codes, mu), rel=1e-11)
     labels = np.unique(clusters_within_classes(codes, seed), return_inverse=True)[1]
-    value, _ = CentreMargin(X, labels, codes).evaluate(L, mu)
+    value, _ = problem_of(CentreMargin, X, labels, codes).evaluate(L, mu)
     assert value == pytest.approx(brute_force_centres(L, X, labels, codes, mu), rel=1e-11)
 
 
@@ -66,8 +72,8 @@ def test_gradients_agree_with_finite_differences(margin: Any) -> None:
     X, codes, labels, L = small_problem(3)
     if margin is CentreMargin:
         labels = np.unique(clusters_within_classes(codes, 3), return_inverse=True)[1]
-    problem, h = margin(X, labels, codes), 1e-6
-    gradient = 2 * L @ problem.evaluate(L, 0.3)[1]
+    problem, h = problem_of(margin, X, labels, codes), 1e-6
+    gradient = problem.evaluate(L, 0.3)[1]
     for E in np.random.default_rng(0).normal(size=(4, 3, 3)):
         slope = (problem.evaluate(L + h * E, 0.3)[0] - problem.evaluate(L - h * E, 0.3)[0]) / (2 * h)
         assert np.sum(gradient * E) == pytest.approx(slope, rel=1e-6)
@@ -78,13 +84,21 @@ def test_clusters_equal_those_of_scikit_learn_from_the_same_centres() -> None:
     groups = np.zeros(200, dtype=np.intp)
     centres = first_centres(X, groups, 5, np.random.RandomState(0))
     expected = KMeans(5, init=centres[0], n_init=1, tol=0).fit(X).labels_
-    np.testing.assert_array_equal(cluster(X, groups, centres), expected)
+    found = cluster(X, np.array([0, 200]), centres[0], np.array([0, 5]))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_empty_clusters_are_dropped() -> None:
     X = np.array([[0.0], [0.1], [5.0]])
-    labels = cluster(X, np.zeros(3, dtype=np.intp), [np.array([[0.0], [100.0], [5.0]])])
+    labels = cluster(X, np.array([0, 3]), np.array([[0.0], [100.0], [5.0]]), np.array([0, 3]))
     np.testing.assert_array_equal(labels, [0, 0, 1])
+
+
+def test_clusters_of_groups_are_numbered_through() -> None:
+    X = np.array([[0.0], [1.0], [5.0], [5.1], [9.0]])
+    centres = np.array([[0.0], [1.0], [100.0], [9.0], [5.0]])
+    labels = cluster(X, np.array([0, 2, 5]), centres, np.array([0, 2, 5]))
+    np.testing.assert_array_equal(labels, [0, 1, 3, 3, 2])
 
 
 @pytest.mark.parametrize("reading", ["per_class", "whole"])
@@ -113,8 +127,9 @@ def test_a_permutation_of_the_rows_changes_nothing_given_the_centres() -> None:
     centres = first_centres(X, codes, 2, np.random.RandomState(0))
     shuffled = np.random.default_rng(0).permutation(len(X))
     one, other = MLCC(max_rounds=1, tol=1e-2), MLCC(max_rounds=1, tol=1e-2)
-    one._learn(X, codes, codes, centres)
-    other._learn(X[shuffled], codes[shuffled], codes[shuffled], centres)
+    one._learn(Start.of(X, codes, codes, centres, span(X)))
+    X, codes = X[shuffled], codes[shuffled]
+    other._learn(Start.of(X, codes, codes, centres, span(X)))
     np.testing.assert_array_equal(one.labels_[shuffled], other.labels_)
     M, same = one.get_mahalanobis_matrix(), other.get_mahalanobis_matrix()
     np.testing.assert_allclose(M, same, atol=1e-4 * np.abs(M).max())
@@ -124,6 +139,17 @@ def test_same_seed_same_metric() -> None:
     X, codes = rows_and_codes()
     fits = [MLCC(random_state=3).fit(X, codes).components_ for _ in range(2)]
     np.testing.assert_array_equal(*fits)
+
+
+@pytest.mark.parametrize("reading", ["per_class", "whole"])
+def test_options_equal_separate_fits(reading: str) -> None:
+    X, codes = rows_and_codes(load_wine)
+    options = [{"n_clusters": K, "mu": mu} for K in (2, 3) for mu in (0.1, 0.9)]
+    learner = MLCC(reading=reading, max_rounds=3)
+    for model, option in zip(learner.fit_options(X, codes, options), options, strict=True):
+        alone = MLCC(reading=reading, max_rounds=3, **option).fit(X, codes)
+        np.testing.assert_array_equal(model.components_, alone.components_)
+        np.testing.assert_array_equal(model.labels_, alone.labels_)
 
 
 def test_pure_clusters_of_all_rows_leave_the_identity() -> None:

@@ -128,8 +128,14 @@ def cross_validation_errors(
 def fit_candidates(learner: Any, options: list[Params], rows: Rows) -> list[Any]:
     """Return the learner fitted with each candidate's parameters, None where it diverged.
 
-    A learner that offers ``fit_grid`` fits all values of a single parameter in one go.
+    A learner that offers ``fit_grid`` fits all values of a single parameter in one go; one that offers
+    ``fit_options`` fits all candidates so.
     """
+    if len(options) > 1 and hasattr(learner, "fit_options"):
+        try:
+            return list(learner.fit_options(rows.X_fit, rows.y_fit, options))
+        except DIVERGED:
+            pass  # one by one below, to see which candidate it was
     if len(options) > 1 and len(options[0]) == 1 and hasattr(learner, "fit_grid"):
         (name,) = options[0]
         try:

@@ -1,171 +1,123 @@
-"""Compiled passes over pairs of rows of different classes, for LMNN.
+"""LMNN's objective compiled, and the whole descent over it.
 
-Rows are sorted by class; ``starts[c]:starts[c + 1]`` are the rows of class c. A pair (i, l) is visited once,
-with i in the earlier class, and serves both ways: l as impostor of i, and i as impostor of l. Its weight
-
-    V_il = #{j in T(i): D_il < 1 + D_ij} + #{j in T(l): D_il < 1 + D_lj}
-
-is all that the push term's gradient needs, so no triplet is ever stored:
-``Σ_active C_il = Σ V_il C_il``, accumulated as row sums of V and as ``cross_i = Σ_l V_il x_l``.
+A visit of all pairs (see ``impostors``) also lists those nearer than ``REACH`` times their margins. Rows that have moved by δ
+since then cannot have come nearer to each other than ``√D - δ_i - δ_l``: while that excludes all pairs that
+are not listed, the listed ones are enough.
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
+from mloml.kernels.impostors import LISTED, Triples, visit_all
+from mloml.kernels.lbfgs import EVALUATE, Memory, advance
+from mloml.kernels.margins import value_and_gradient
 
 Array = NDArray[np.float64]
-TILE = 128  # columns of the mapped and the input rows that stay in the first-level cache together
+DENSE, SPARSE = 1, 2  # state: evaluations by all pairs and by listed ones
 
 
 @kernel
-def target_distances(Z: Array, targets: NDArray[np.intp], out: Array) -> None:
-    """Fill ``out[t, i]`` with the squared distance of row i to its t-th target."""
-    n, K = targets.shape
+def objective(A: Array, mu: float, p: Triples, gradient: Array) -> float:
+    """Return LMNN's objective and fill its gradient with respect to A."""
+    n, K = p.targets.shape
+    d = A.shape[0]
+    for a in range(d):
+        for b in range(d):
+            p.AT[b, a] = A[a, b]
+    np.dot(p.X, p.AT, p.Z)
+    for i in range(n):
+        p.weights[i] = 0.0
+        for a in range(d):
+            p.Y[i, a] = 0.0
+        for t in range(K):
+            j = p.targets[i, t]
+            s = p.margins[i]
+            for a in range(d):
+                s += (p.Z[i, a] - p.Z[j, a]) ** 2
+            p.thresholds[t, i] = s
+            p.counts[t, i] = 0.0
+    if list_is_complete(p):
+        p.state[SPARSE] += 1
+        visit_listed(p)
+    else:
+        p.state[DENSE] += 1
+        visit_all(p)
+    active = 0.0
     for i in range(n):
         for t in range(K):
-            j = targets[i, t]
-            s = 0.0
-            for a in range(Z.shape[1]):
-                s += (Z[i, a] - Z[j, a]) ** 2
-            out[t, i] = s
+            count = p.counts[t, i]
+            if count > 0.0:
+                active += count
+                j = p.targets[i, t]
+                p.weights[i] -= count
+                p.weights[j] -= count
+                for a in range(d):
+                    p.Y[i, a] -= count * p.X[j, a]
+    for i in range(n):
+        for a in range(d):
+            p.Y[i, a] -= 0.5 * p.weights[i] * p.X[i, a]
+    np.dot(p.XT, p.Y, p.H)
+    return value_and_gradient(A, mu, p.pull, p.H, active, p.S, gradient)
 
 
 @kernel
-def _tile_distances(z: Array, ZT: Array, first: int, last: int, D: Array) -> None:
-    """Fill D with the squared distances of one mapped row to the rows ``first:last``."""
-    m = last - first
-    for b in range(m):
-        D[b] = 0.0
-    for a in range(z.size):
-        za = z[a]
-        row = ZT[a, first:last]
-        for b in range(m):
-            D[b] += (za - row[b]) ** 2
-
-
-@kernel
-def dense_pass(
-    Z: Array,
-    ZT: Array,
-    XT: Array,
-    starts: NDArray[np.intp],
-    thresholds: Array,
-    counts: Array,
-    weights: Array,
-    cross: Array,
-) -> float:
-    """Visit every pair; add to ``counts``, ``weights`` (row sums of V) and ``cross``; return the loss."""
-    n_classes, K, d = starts.size - 1, thresholds.shape[0], Z.shape[1]
-    D, V = np.empty(TILE), np.empty(TILE)
-    loss = 0.0
-    for c in range(n_classes - 1):
-        for first in range(starts[c + 1], starts[n_classes], TILE):
-            last = min(first + TILE, starts[n_classes])
-            m = last - first
-            for i in range(starts[c], starts[c + 1]):
-                _tile_distances(Z[i], ZT, first, last, D)
-                V[:m] = 0.0
-                for t in range(K):
-                    own = thresholds[t, i]
-                    theirs = thresholds[t, first:last]
-                    tallies = counts[t, first:last]
-                    active_own = 0.0
-                    for b in range(m):
-                        h = own - D[b]
-                        g = theirs[b] - D[b]
-                        on = 1.0 if h > 0.0 else 0.0
-                        there = 1.0 if g > 0.0 else 0.0
-                        loss += on * h + there * g
-                        active_own += on
-                        tallies[b] += there
-                        V[b] += on + there
-                    counts[t, i] += active_own
-                total = 0.0
-                for b in range(m):
-                    total += V[b]
-                    weights[first + b] += V[b]
-                if total > 0.0:
-                    weights[i] += total
-                    for a in range(d):
-                        row = XT[a, first:last]
-                        s = 0.0
-                        for b in range(m):
-                            s += V[b] * row[b]
-                        cross[i, a] += s
-    return loss
-
-
-@kernel
-def find_candidates(
-    Z: Array,
-    ZT: Array,
-    starts: NDArray[np.intp],
-    reach: Array,
-    pointers: NDArray[np.int64],
-    candidates: NDArray[np.int32],
-) -> bool:
-    """List, row by row, the pairs nearer than the larger reach of their rows; False if they do not fit."""
-    n_classes = starts.size - 1
-    D = np.empty(TILE)
-    found = 0
-    for c in range(n_classes):
-        for i in range(starts[c], starts[c + 1]):
-            pointers[i] = found
-            for first in range(starts[c + 1], starts[n_classes], TILE):
-                last = min(first + TILE, starts[n_classes])
-                _tile_distances(Z[i], ZT, first, last, D)
-                near = 0
-                for b in range(last - first):
-                    near += 1 if D[b] < max(reach[i], reach[first + b]) else 0
-                if found + near > candidates.size:
-                    return False
-                if near > 0:
-                    for b in range(last - first):
-                        if D[b] < max(reach[i], reach[first + b]):
-                            candidates[found] = first + b
-                            found += 1
-    pointers[starts[n_classes]] = found
+def list_is_complete(p: Triples) -> bool:
+    """Whether no pair can be active beside those listed."""
+    if p.state[LISTED] < 0:
+        return False
+    (n, d), K = p.Z.shape, p.thresholds.shape[0]
+    farthest = 0.0
+    for i in range(n):
+        s = 0.0
+        for a in range(d):
+            s += (p.Z[i, a] - p.reference[i, a]) ** 2
+        farthest = max(farthest, s)
+    farthest = sqrt(farthest) * (1.0 + 1e-9)
+    for i in range(n):
+        margin = 0.0
+        for t in range(K):
+            margin = max(margin, p.thresholds[t, i])
+        if margin > 0.0 and not sqrt(p.reach[i]) - 2.0 * farthest >= sqrt(margin):
+            return False
     return True
 
 
 @kernel
-def sparse_pass(
-    Z: Array,
-    X: Array,
-    thresholds: Array,
-    pointers: NDArray[np.int64],
-    candidates: NDArray[np.int32],
-    counts: Array,
-    weights: Array,
-    cross: Array,
-) -> float:
-    """Do as :func:`dense_pass` over the listed pairs only."""
-    (n, d), K = Z.shape, thresholds.shape[0]
-    loss = 0.0
-    for i in range(n):
-        for e in range(pointers[i], pointers[i + 1]):
-            l = candidates[e]  # noqa: E741 (the formula's symbol)
-            D = 0.0
+def visit_listed(p: Triples) -> None:
+    """Do as :func:`visit_all` over the listed pairs only."""
+    d, K = p.Z.shape[1], p.thresholds.shape[0]
+    for e in range(p.state[LISTED]):
+        i, l = p.pairs[0, e], p.pairs[1, e]  # noqa: E741 (the formula's symbol)
+        D = 0.0
+        for a in range(d):
+            D += (p.Z[i, a] - p.Z[l, a]) ** 2
+        V = 0.0
+        for t in range(K):
+            if p.thresholds[t, i] > D:
+                p.counts[t, i] += 1.0
+                V += 1.0
+            if p.thresholds[t, l] > D:
+                p.counts[t, l] += 1.0
+                V += 1.0
+        if V > 0.0:
+            p.weights[i] += V
+            p.weights[l] += V
             for a in range(d):
-                D += (Z[i, a] - Z[l, a]) ** 2
-            v = 0.0
-            for t in range(K):
-                h = thresholds[t, i] - D
-                if h > 0.0:
-                    loss += h
-                    counts[t, i] += 1.0
-                    v += 1.0
-                g = thresholds[t, l] - D
-                if g > 0.0:
-                    loss += g
-                    counts[t, l] += 1.0
-                    v += 1.0
-            if v > 0.0:
-                weights[i] += v
-                weights[l] += v
-                for a in range(d):
-                    cross[i, a] += v * X[l, a]
-    return loss
+                p.Y[i, a] += V * p.X[l, a]
+
+
+@kernel
+def descent(
+    A: Array, mu: float, p: Triples, memory: Memory, tol: float, max_iter: int, gradient: Array
+) -> int:
+    """Minimise :func:`objective` from A, in place; return how it ended, see ``lbfgs``."""
+    x, slopes = A.reshape(A.size), gradient.reshape(A.size)
+    status = EVALUATE
+    while status == EVALUATE:
+        status = advance(x, objective(A, mu, p, gradient), slopes, memory, tol, max_iter)
+    return status

@@ -1,14 +1,44 @@
-"""Compiled passes of ML-CC: Lloyd's k-means, and large margins inside clusters."""
+"""ML-CC compiled: Lloyd's k-means, and the descent over margins between centres of clusters."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
+from mloml.kernels.lbfgs import EVALUATE, Memory, advance
+from mloml.kernels.margins import value_and_gradient
+from mloml.kernels.passes import dot
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+
+
+@kernel
+def lloyd_in_groups(
+    Z: Array, group_starts: Index, centres: Array, centre_starts: Index, labels: Index, max_iter: int
+) -> None:
+    """Run k-means in each group of rows; number the clusters through, empty ones left out.
+
+    ``centres`` are moved; those of group g are ``centre_starts[g]:centre_starts[g + 1]``.
+    """
+    numbers = np.empty(centres.shape[0], np.intp)
+    used = 0
+    for g in range(group_starts.size - 1):
+        first, last = group_starts[g], group_starts[g + 1]
+        own = labels[first:last]
+        lloyd(Z[first:last], centres[centre_starts[g] : centre_starts[g + 1]], own, max_iter)
+        numbers[:] = -1
+        for i in range(last - first):
+            numbers[own[i]] = 0
+        for c in range(centre_starts[g + 1] - centre_starts[g]):
+            if numbers[c] == 0:
+                numbers[c] = used
+                used += 1
+        for i in range(last - first):
+            own[i] = numbers[own[i]]
 
 
 @kernel
@@ -47,104 +77,89 @@ def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
                 centres[labels[i], a] += Z[i, a] / sizes[labels[i]]
 
 
-@kernel
-def centre_pass(
-    Z: Array,
-    C: Array,
-    centres: Array,
-    labels: Index,
-    codes: Index,
-    centre_codes: Index,
-    mu: float,
-    row_weights: Array,
-    centre_weights: Array,
-    cross: Array,
-) -> float:
-    """Sum pulls to the own centre and hinges against centres of other classes.
+class Centres(NamedTuple):
+    """Rows sorted by cluster and the clusters' means, with the room one evaluation needs."""
 
-    Z and C are the mapped rows and centres. Adds the weights V in ``Σ V_ik (xi - m_k)(xi - m_k)'`` to the
-    sums over rows and columns of V and to ``cross_i = Σ_k V_ik m_k``; returns the objective.
+    X: Array
+    XT: Array
+    M: Array  # centres
+    MT: Array
+    pull: Array  # Σ (xi - m⁺)(xi - m⁺)'
+    starts: Index  # starts[c]:starts[c + 1] are the rows of cluster c
+    class_rows: Index  # class_rows[c, 0]:class_rows[c, 1] are the rows of the same class as cluster c
+    CT: Array
+    BT: Array
+    V: Array
+    T: Array
+    H: Array
+    S: Array
+    bases: Array
+    tallies: Array
+    lengths: Array
+    surplus: Array
+
+
+@kernel
+def centre_objective(A: Array, mu: float, p: Centres, gradient: Array) -> float:
+    """Return the sum of pulls to the own centre and hinges against centres of other classes.
+
+    ``gradient`` is with respect to A. In ``1 + D(x, m⁺) - D(x, m)`` the term ``x'A'Ax`` cancels: all that an
+    evaluation needs of the rows are their products with the vectors ``A'A m``. The weights of the gradient
+
+        Σ_active (x - m⁺)(x - m⁺)' - (x - m)(x - m)'  =  M'T + T'M - M' diag(N) M
+
+    are sums of rows, ``T_c = Σ x`` and counts ``N_c``, over the rows that centre c repels, minus those over
+    the rows that it attracts (each as often as the row has active hinges).
     """
-    (n, d), k = Z.shape, C.shape[0]
-    D = np.empty(k)
-    value = 0.0
-    for i in range(n):
-        for c in range(k):
-            s = 0.0
-            for a in range(d):
-                s += (Z[i, a] - C[c, a]) ** 2
-            D[c] = s
-        own = D[labels[i]]
-        active, total = 0, 0.0
-        for c in range(k):
-            hinge = 1.0 + own - D[c]
-            if hinge > 0.0 and centre_codes[c] != codes[i]:
-                active += 1
-                total += hinge
-                centre_weights[c] -= mu
-                for a in range(d):
-                    cross[i, a] -= mu * centres[c, a]
-        V = (1.0 - mu) + mu * active
-        value += (1.0 - mu) * own + mu * total
-        row_weights[i] += V - mu * active
-        centre_weights[labels[i]] += V
-        for a in range(d):
-            cross[i, a] += V * centres[labels[i], a]
-    return value
+    k, n = p.V.shape
+    np.dot(A, p.MT, p.CT)
+    np.dot(p.CT.T, A, p.BT)
+    np.dot(p.BT, p.XT, p.V)
+    for c in range(k):
+        p.lengths[c] = dot(p.M[c], p.BT[c])
+        for b in range(p.starts[c], p.starts[c + 1]):
+            p.bases[b] = 1.0 + p.lengths[c] - 2.0 * p.V[c, b]
+            p.tallies[b] = 0.0
+    total = 0.0
+    for c in range(k):
+        first, last = p.class_rows[c, 0], p.class_rows[c, 1]
+        active = _active(p.V[c], p.lengths[c], p.bases, p.tallies, 0, first)
+        active += _active(p.V[c], p.lengths[c], p.bases, p.tallies, last, n)
+        for b in range(first, last):
+            p.V[c, b] = 0.0
+        p.surplus[c] = active
+        total += active
+    for c in range(k):
+        for b in range(p.starts[c], p.starts[c + 1]):
+            p.V[c, b] = -p.tallies[b]
+            p.surplus[c] -= p.tallies[b]
+    np.dot(p.V, p.X, p.T)
+    for c in range(k):
+        for a in range(p.M.shape[1]):
+            p.T[c, a] -= 0.5 * p.surplus[c] * p.M[c, a]
+    np.dot(p.MT, p.T, p.H)
+    return value_and_gradient(A, mu, p.pull, p.H, total, p.S, gradient)
 
 
 @kernel
-def cluster_pass(
-    Z: Array, X: Array, starts: Index, codes: Index, mu: float, weights: Array, cross: Array
-) -> float:
-    """Sum pulls and hinges over all triples inside each cluster; rows are sorted by cluster.
-
-    Adds the weights V of pairs, in ``Σ V_ij (xi - xj)(xi - xj)'``, to ``weights`` (sums over a row and a
-    column of V) and to ``cross_i = Σ_j V_ij x_j``; returns the objective. The triples of an anchor are
-    counted by running through its sorted distances, without visiting each.
-    """
-    n, d = Z.shape
-    D, same, other = np.empty(n), np.empty(n, np.intp), np.empty(n, np.intp)
-    value = 0.0
-    for c in range(starts.size - 1):
-        for i in range(starts[c], starts[c + 1]):
-            n_same = n_other = 0
-            for j in range(starts[c], starts[c + 1]):
-                if j == i:
-                    continue
-                s = 0.0
-                for a in range(d):
-                    s += (Z[i, a] - Z[j, a]) ** 2
-                D[j] = s
-                if codes[j] == codes[i]:
-                    same[n_same] = j
-                    n_same += 1
-                else:
-                    other[n_other] = j
-                    n_other += 1
-            targets = same[:n_same][np.argsort(D[same[:n_same]])]
-            impostors = other[:n_other][np.argsort(D[other[:n_other]])]
-
-            inside, within = 0, 0.0  # impostors inside the margin of a target, and their summed distances
-            for j in targets:
-                while inside < n_other and D[impostors[inside]] < 1.0 + D[j]:
-                    within += D[impostors[inside]]
-                    inside += 1
-                value += (1.0 - mu) * D[j] + mu * (inside * (1.0 + D[j]) - within)
-                _add_pair(X, i, j, (1.0 - mu) + mu * inside, weights, cross)
-            satisfied = 0  # targets whose margin excludes the impostor
-            for j in impostors:
-                while satisfied < n_same and 1.0 + D[targets[satisfied]] <= D[j]:
-                    satisfied += 1
-                if satisfied == n_same:
-                    break
-                _add_pair(X, i, j, -mu * (n_same - satisfied), weights, cross)
-    return value
+def _active(V: Array, length: float, bases: Array, tallies: Array, first: int, last: int) -> float:
+    """Put 1 for each active hinge and 0 for the others in place of the products; return their number."""
+    total = 0.0
+    for b in range(first, last):
+        on = 1.0 if bases[b] + 2.0 * V[b] - length > 0.0 else 0.0
+        V[b] = on
+        tallies[b] += on
+        total += on
+    return total
 
 
 @kernel
-def _add_pair(X: Array, i: int, j: int, V: float, weights: Array, cross: Array) -> None:
-    weights[i] += V
-    weights[j] += V
-    for a in range(X.shape[1]):
-        cross[i, a] += V * X[j, a]
+def centre_descent(
+    A: Array, mu: float, p: Centres, memory: Memory, tol: float, max_iter: int, gradient: Array
+) -> int:
+    """Minimise :func:`centre_objective` from A, in place; return how it ended, see ``lbfgs``."""
+    x, slopes = A.reshape(A.size), gradient.reshape(A.size)
+    status = EVALUATE
+    while status == EVALUATE:
+        status = advance(x, centre_objective(A, mu, p, gradient), slopes, memory, tol, max_iter)
+    return status

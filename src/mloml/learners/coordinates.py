@@ -27,18 +27,37 @@ class Coordinates:
     @classmethod
     def of(cls, X: Array, differences: Array) -> Coordinates:
         """Choose coordinates for the rows of X from the differences that are to be pulled together."""
-        _, sizes, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-        rank = max(1, int(np.sum(sizes > max(X.shape) * np.finfo(np.float64).eps * sizes[0])))
-        V = Vt[:rank].T
+        V = span(X)
         inside = differences @ V
-        scales, axes = np.linalg.eigh(inside.T @ inside)
-        roots = np.sqrt(np.maximum(scales, 0.0) + WHITENING * (scales.mean() or 1.0))
-        return cls(V, (axes / roots).T @ V.T, axes * roots)
-
-    def inside(self, L: Array) -> Array:
-        """Return the A for which :meth:`factor` gives L, for an L that came from there or is the identity."""
-        return self.V.T @ L @ self.V @ self.start
+        white, start = whitening(inside.T @ inside)
+        return cls(V, white.T @ V.T, start)
 
     def factor(self, A: Array) -> Array:
         """Return the L of the input space for the factor A of these coordinates."""
-        return self.V @ A @ self.W + np.eye(len(self.V)) - self.V @ self.V.T
+        return in_input_space(self.V, A @ self.W @ self.V)
+
+
+def span(X: Array) -> Array:
+    """Return an orthonormal basis, in columns, of the differences between rows of X."""
+    _, sizes, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    rank = max(1, int(np.sum(sizes > max(X.shape) * np.finfo(np.float64).eps * sizes[0])))
+    return Vt[:rank].T
+
+
+def whitening(scatter: Array) -> tuple[Array, Array]:
+    """Return the matrix that makes row vectors with this scatter (nearly) white, and its inverse transposed.
+
+    >>> white, back = whitening(np.diag([4.0, 9.0]))
+    >>> np.round(white.T @ np.diag([4.0, 9.0]) @ white, 6), np.round(white @ back.T, 6)
+    (array([[1., 0.],
+           [0., 1.]]), array([[1., 0.],
+           [0., 1.]]))
+    """
+    scales, axes = np.linalg.eigh(scatter)
+    roots = np.sqrt(np.maximum(scales, 0.0) + WHITENING * (scales.mean() or 1.0))
+    return axes / roots, axes * roots
+
+
+def in_input_space(V: Array, B: Array) -> Array:
+    """Return the L that acts as B on the span of V and as the identity beside it."""
+    return V @ B @ V.T + np.eye(len(V)) - V @ V.T

@@ -15,7 +15,6 @@ from sklearn.utils._param_validation import Interval
 from .base import Array, MetricLearner
 from .batch import ByClass, Codes, labelled_rows, one_blas_thread, require_pairs
 from .coordinates import Coordinates
-from .descent import descend
 from .impostors import LargeMargin
 
 
@@ -137,13 +136,7 @@ class LMNN(MetricLearner):
 
     def _descend(self, problem: LargeMargin, coordinates: Coordinates) -> None:
         """Minimise from the identity and publish the result."""
-        problem.forget()
-
-        def objective(A: Array) -> tuple[float, Array]:
-            value, G = problem.evaluate(A, self.mu)
-            return value, 2 * A @ G
-
-        found = descend(objective, coordinates.start, self.tol, self.max_iter)
+        found = problem.minimise(coordinates.start, self.mu, self.tol, self.max_iter)
         self.components_ = coordinates.factor(found.L)
         self.objective_ = found.objective
         self.gap_ = problem.relative_gap(found.L, self.mu)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .base import Array, MetricLearner
 from .batch import Codes, labelled_rows, one_blas_thread, require_pairs
-from .clusters import CentreMargin, ClusterMargin, cluster, first_centres, means_of
-from .coordinates import Coordinates
-from .descent import Descent, descend
+from .clusters import CentreMargin, Clustered, ClusterMargin, cluster, first_centres
+from .coordinates import in_input_space, span, whitening
+from .descent import Descent
 
 
 class MLCC(MetricLearner):
@@ -121,32 +124,49 @@ class MLCC(MetricLearner):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
         rows, codes = labelled_rows(self, X, y)
-        require_pairs(self, codes)
-        groups = codes if self.reading == "per_class" else np.zeros_like(codes)
-        seed = check_random_state(self.random_state)
-
         with one_blas_thread():
-            centres = first_centres(rows, groups, self.n_clusters, seed)
-            self._learn(rows, codes, groups, centres)
+            self._learn(self._start(rows, codes))
         return self
 
-    def _learn(self, rows: Array, codes: Codes, groups: Codes, centres: list[Array]) -> None:
-        """Alternate clusters and metric, from given centres in the input space."""
-        L = np.eye(rows.shape[1])
-        labels = cluster(rows, groups, centres)
+    def fit_options(self, X: ArrayLike, y: ArrayLike, options: Sequence[dict[str, Any]]) -> list[Self]:
+        """Fit a clone with each of the given sets of parameters; equal to fitting each by itself.
+
+        Fits that differ in ``mu`` only share their first clusters.
+        """
+        models = [clone(self).set_params(**option) for option in options]
+        starts: dict[tuple[Any, ...], Start] = {}
+        for model in models:
+            rows, codes = labelled_rows(model, X, y)
+            shared = isinstance(model.random_state, Integral)  # else every fit draws its own centres
+            key = (model.n_clusters, model.reading, model.random_state) if shared else (len(starts),)
+            with one_blas_thread():
+                if key not in starts:
+                    starts[key] = model._start(rows, codes, next(iter(starts.values()), None))
+                model._learn(starts[key])
+        return models
+
+    def _start(self, rows: Array, codes: Codes, other: Start | None = None) -> Start:
+        """Choose the first clusters; ``other`` is any start from the same rows."""
+        require_pairs(self, codes)
+        groups = codes if self.reading == "per_class" else np.zeros_like(codes)
+        centres = first_centres(rows, groups, self.n_clusters, check_random_state(self.random_state))
+        return Start.of(rows, codes, groups, centres, span(rows) if other is None else other.V)
+
+    def _learn(self, start: Start) -> None:
+        """Alternate clusters and metric."""
+        X, labels, B = start.X, start.labels, np.eye(start.X.shape[1])
         rounds: list[Descent] = []
-        while len(rounds) < self.max_rounds and self._constrained(labels, codes):
-            L, descent = self._minimise(rows, codes, labels, L)
+        while len(rounds) < self.max_rounds and self._constrained(labels, start.codes):
+            data = Clustered.of(X, labels)
+            B, descent = self._minimise(data, start.codes, B)
             rounds.append(descent)
-            Z, previous = rows @ L.T, labels
-            of_group = groups[np.unique(labels, return_index=True)[1]]
-            means = means_of(Z, labels)
-            centres = [means[of_group == g] for g in range(int(groups.max()) + 1)]
-            labels = cluster(Z, groups, centres)
+            previous = labels
+            labels = start.cluster(X @ B.T, data.means @ B.T, labels)
             if np.array_equal(labels, previous):
                 break
-        self.components_ = L
-        self.labels_ = labels
+        self.components_ = in_input_space(start.V, B) if rounds else np.eye(len(start.V))
+        self.labels_ = np.empty_like(labels)
+        self.labels_[start.order] = labels
         self.objectives_ = np.array([[r.start, r.objective] for r in rounds]).reshape(-1, 2)
         self.n_rounds_ = len(rounds)
         self.n_iter_ = sum(r.n_iter for r in rounds)
@@ -157,15 +177,42 @@ class MLCC(MetricLearner):
             return True
         return np.unique(np.column_stack([labels, codes]), axis=0).shape[0] > np.unique(labels).size
 
-    def _minimise(self, rows: Array, codes: Codes, labels: Codes, L: Array) -> tuple[Array, Descent]:
-        """Minimise over L with the clusters held fixed."""
-        coordinates = Coordinates.of(rows, rows - means_of(rows, labels)[labels])
+    def _minimise(self, data: Clustered, codes: Codes, B: Array) -> tuple[Array, Descent]:
+        """Minimise over B with the clusters held fixed, in coordinates that whiten them."""
+        apart = data.apart()
+        scatter = apart.T @ apart
+        white, back = whitening(scatter)
         margin = CentreMargin if self.reading == "per_class" else ClusterMargin
-        problem = margin(rows @ coordinates.W.T, labels, codes)
+        problem = margin(data, codes[data.order], white, scatter)
+        found = problem.minimise(B @ back, self.mu, self.tol, self.max_iter)
+        return found.L @ white.T, found
 
-        def objective(A: Array) -> tuple[float, Array]:
-            value, G = problem.evaluate(A, self.mu)
-            return value, 2 * A @ G
 
-        found = descend(objective, coordinates.inside(L), self.tol, self.max_iter)
-        return coordinates.factor(found.L), found
+@dataclass(frozen=True)
+class Start:
+    """What fits with the same first clusters share.
+
+    Rows are sorted by group (class or all), centred, and expressed in the basis V of their span.
+    """
+
+    V: Array
+    X: Array
+    codes: Codes
+    order: Codes  # which given row each sorted row is
+    group_starts: Codes
+    labels: Codes
+
+    @classmethod
+    def of(cls, rows: Array, codes: Codes, groups: Codes, centres: list[Array], V: Array) -> Start:
+        """Sort the rows and run k-means in each group from the given centres of the input space."""
+        order = np.argsort(groups, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+        sizes = np.concatenate([[0], np.cumsum([len(group) for group in centres])])
+        labels = cluster(rows[order], starts, np.concatenate(centres), sizes)
+        X = (rows[order] - rows.mean(axis=0)) @ V
+        return cls(V, X, codes[order], order, starts, labels)
+
+    def cluster(self, Z: Array, centres: Array, labels: Codes) -> Codes:
+        """Run k-means on the mapped rows from the means of the clusters so far."""
+        ends = np.maximum.reduceat(labels, self.group_starts[:-1])  # clusters are numbered group by group
+        return cluster(Z, self.group_starts, centres, np.concatenate([[0], ends + 1]))
