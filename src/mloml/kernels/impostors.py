@@ -18,7 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import choose, exact, fma, load, minus, plus, spread, spread_from, store, times, total
+from mloml.kernels.simd import (
+    choose,
+    exact,
+    exact_inline,
+    fma,
+    load,
+    minus,
+    plus,
+    spread,
+    spread_from,
+    store,
+    times,
+    total,
+)
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -80,7 +93,7 @@ def visit_all(p: Triples) -> None:
                 visit_row(p, i, first, last, D, V, sums, tallies)
 
 
-@exact
+@exact_inline
 def visit_row(
     p: Triples, i: int, first: int, last: int, D: Array, V: Array, sums: Array, tallies: Array
 ) -> None:
@@ -114,7 +127,7 @@ def visit_row(
             p.counts[t, i] += total(load(tallies, t * WIDTH))
 
 
-@exact
+@exact_inline
 def block_distances(p: Triples, i: int, l: int, D: Array) -> bool:  # noqa: E741
     """Fill D with the squared distances of row i to a block of rows; False if none is within reach."""
     n, d = p.Z.shape
@@ -139,14 +152,14 @@ def block_distances(p: Triples, i: int, l: int, D: Array) -> bool:  # noqa: E741
     return total(near) > 0.0
 
 
-@exact
+@exact_inline
 def _within(p: Triples, i: int, l: int, D: object) -> object:  # noqa: E741
     one, zero = spread(1.0), spread(0.0)
     by_own = choose(minus(spread_from(p.reach, i), D), one, zero)
     return choose(minus(load(p.reach, l), D), one, by_own)
 
 
-@exact
+@exact_inline
 def block_weights(p: Triples, i: int, l: int, D: Array, V: Array, tallies: Array) -> object:  # noqa: E741
     """Fill V with the weights of a block of pairs and count active hinges; return the sum of V."""
     n, K = p.Z.shape[0], p.thresholds.shape[0]
@@ -167,7 +180,7 @@ def block_weights(p: Triples, i: int, l: int, D: Array, V: Array, tallies: Array
     return both
 
 
-@exact
+@exact_inline
 def list_block(p: Triples, i: int, l: int, D: Array) -> None:  # noqa: E741
     """List the pairs of a block that are within reach; give the list up when it is full."""
     listed = p.state[LISTED]
