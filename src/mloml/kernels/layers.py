@@ -10,14 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels.factors import cholesky_step, compose, eigen, symmetric_step
-from mloml.kernels.frame import frame_step
+from mloml.kernels.factors import cholesky_step, symmetric_step
+from mloml.kernels.frame import REFINE_EVERY, frame_step
 from mloml.kernels.layout import (
+    AGE,
     CHOLESKY,
     FAILURES,
     FLOOR,
     FRAME,
     INPUT,
+    K_LEFT,
     KEEP,
     KIND,
     LEFT,
@@ -43,7 +45,8 @@ from mloml.kernels.layout import (
 from mloml.kernels.lego import lego_step
 from mloml.kernels.opml import KEPT, split_push, weak_split
 from mloml.kernels.passes import LIMIT, product
-from mloml.kernels.rdml import rdml_step
+from mloml.kernels.rdml_frame import DRIFTED, PROJECTED, UPDATED, rdml_frame_step
+from mloml.kernels.refine import recompute, refine
 from mloml.kernels.simd import exact, exact_inline
 from mloml.kernels.sweeps import map_rows
 from mloml.kernels.vectors import add_mix, add_pair, copy, gram, inner, mix, squares
@@ -137,7 +140,7 @@ def learn_at_once(
     """Take the step of a layer whose change cannot wait; False when the hinge asks for none."""
     kind = options[i, KIND]
     if kind == LEGO or kind == RDML:  # noqa: SIM109 (a tuple costs compile time)
-        learn_pairs(i, L, K, V, numbers, counts, kind, d)
+        learn_pairs(i, L, K, V, numbers, counts, kind, work, d)
         return True
     if hinge > 0.0:
         learn_dense(i, L, K, V, numbers, counts, options, g, work, d)
@@ -210,24 +213,39 @@ def learn_dense(
 
 @exact
 def learn_pairs(
-    i: int, L: Array, K: Array, V: Array, numbers: Array, counts: Counts, kind: int, d: int
+    i: int, L: Array, K: Array, V: Array, numbers: Array, counts: Counts, kind: int, work: Array, d: int
 ) -> None:
     """Show the pairs (t, p) and (t, q) to a LEGO or RDML layer, in this order."""
     own = i * ROWS
     changed = False
     for side in range(2):
         z, u, w = V[own + INPUT + side], V[own + OUTPUT + side], V[own + SPARE]
+        if changed:
+            product(L[i], z, u)
         if kind == LEGO:
-            if changed:
-                product(L[i], z, u)
             done = lego_step(L[i], z, u, w, numbers[i, LOWER if side == 0 else UPPER], numbers[i, STEP])
             counts[i, FAILURES] += not done
         else:
-            status = rdml_step(K[i], z, w, side == 0, numbers[i, STEP])
-            done = status > 0
-            counts[i, FAILURES] += status == 2
+            done = rdml_layer(i, L, K, V, counts, side, numbers[i, STEP], work, d)
         counts[i, UPDATES] += done
         changed = changed or done
-    if changed and kind == RDML:
-        values, vectors = eigen(K[i], d)
-        compose(vectors, np.sqrt(np.maximum(values, 0.0)), L[i])
+
+
+@exact
+def rdml_layer(
+    i: int, L: Array, K: Array, V: Array, counts: Counts, side: int, lam: float, work: Array, d: int
+) -> bool:
+    """Show one pair to an RDML layer; K is refined in time, and made anew where that was too late."""
+    own, m = i * ROWS, V.shape[1]
+    z, u, rows = V[own + INPUT + side], V[own + OUTPUT + side], V[own + K_LEFT : own + K_LEFT + 5]
+    if counts[i, AGE] >= REFINE_EVERY:
+        refine(L, K, i * m * m, m, d, work)
+        counts[i, AGE] = 0
+    status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
+    if status == DRIFTED:
+        recompute(L, K, i * m * m, m, d, work)
+        counts[i, AGE] = 0
+        status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
+    counts[i, FAILURES] += status >= PROJECTED
+    counts[i, AGE] += 1
+    return status == UPDATED or status == PROJECTED

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mloml.kernels import layout
 from mloml.kernels.layout import CLIP, FREE, SHRINK, SPLIT
+from mloml.kernels.rdml_frame import FLOOR, HALF
 
 Array = NDArray[np.float64]
 Triplets = NDArray[np.intp]
@@ -94,7 +95,7 @@ def factor(kind: int, L: Array, M: Array) -> Array:
 
 
 def learn(i: int, L: Array, K: Array, H: Array, numbers: Array, counts: Counts, options: Counts) -> Array:
-    """Return layer ``i`` after it has seen the samples ``H``; ``K[i]`` is the metric of RDML layers."""
+    """Return layer ``i`` after it has seen the samples ``H``."""
     kind, policy, variant = options[i]
     step, lower, upper = numbers[i, :3]
     d = len(H)
@@ -108,7 +109,7 @@ def learn(i: int, L: Array, K: Array, H: Array, numbers: Array, counts: Counts, 
         counts[i, layout.UPDATES] += 2
         return layer
     if kind == layout.RDML:
-        return rdml_layer(i, layer, K[i, :d, :d], p, q, step, counts)
+        return rdml_layer(i, layer, p, q, step, counts)
     M = layer.T @ layer
     excess = float(1 + p @ M @ p - q @ M @ q)
     if excess <= 0:
@@ -136,18 +137,21 @@ def lego_layer(L: Array, z: Array, target: float, eta: float) -> Array:
     return L - (1 - np.sqrt(1 - s * old)) / old * np.outer(L @ z, w)
 
 
-def rdml_layer(i: int, L: Array, M: Array, p: Array, q: Array, lam: float, counts: Counts) -> Array:
-    """Return the symmetric root after RDML's steps on both pairs; ``M`` is changed in place."""
-    changed = False
+def rdml_layer(i: int, L: Array, p: Array, q: Array, lam: float, counts: Counts) -> Array:
+    """Return the factor after RDML's steps on both pairs: the metric stays above a floor."""
     for z, sign in ((p, 1), (q, -1)):
+        M = L.T @ L
         if sign * (1 - z @ M @ z) > 0:
             continue
-        changed = True
         counts[i, layout.UPDATES] += 1
-        values, vectors = np.linalg.eigh(M - lam * sign * np.outer(z, z))
-        counts[i, layout.FAILURES] += bool(values[0] < -1e-15)
-        M[:] = (vectors * np.maximum(values, 0)) @ vectors.T
-    return root(M) if changed else L
+        new = M - lam * sign * np.outer(z, z)
+        if 1 - lam * sign * (z @ np.linalg.solve(M, z)) < HALF:
+            values, vectors = np.linalg.eigh(new)
+            if values[0] < FLOOR:
+                counts[i, layout.FAILURES] += 1
+                new += (FLOOR - values[0]) * np.outer(vectors[:, 0], vectors[:, 0])
+        L = factor(layout.FRAME, L, new)
+    return L
 
 
 def fp_scan(

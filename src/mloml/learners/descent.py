@@ -23,7 +23,9 @@ class Descent:
     converged: bool
 
 
-def descend(minimise: Callable[..., int], L: Array, mu: float, room: Any, tol: float, max_iter: int) -> Descent:
+def descend(
+    minimise: Callable[..., int], L: Array, mu: float, room: Any, tol: float, max_iter: int
+) -> Descent:
     """Minimise from ``L`` by a compiled descent, which knows its objective; ``room`` is what that works on.
 
     :func:`mloml.kernels.lbfgs.advance` says when it stops.
