@@ -20,7 +20,8 @@ import numpy as np
 import numpy_stack
 from threadpoolctl import threadpool_limits
 
-from mloml.kernels import lego, oasis, opml, rdml, reference, slmoml
+from mloml.checks import plain_online as reference
+from mloml.kernels import lego, oasis, opml, rdml, slmoml
 from mloml.learners.metric_state import MetricState
 from mloml.learners.stack_state import Layer, Propagation, StackState
 

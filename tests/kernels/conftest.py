@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mloml.kernels import layout, reference_stack
+from mloml.checks import plain_stack as reference_stack
+from mloml.kernels import layout
 from mloml.kernels.padding import zeros
 from mloml.learners.stack_state import Propagation, StackState
 

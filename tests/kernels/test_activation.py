@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from mloml.checks.plain_stack import phi, phi_slope
 from mloml.kernels.activation import activate, derive
 from mloml.kernels.layout import ACTIVATIONS
 from mloml.kernels.padding import zeros
-from mloml.kernels.reference_stack import phi, phi_slope
 
 D = 6
 

@@ -7,18 +7,20 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from mloml.checks import check
+from mloml.checks.problems import PROBLEMS
 from mloml.errors import KernelError
-from mloml.kernels import check, oasis
-from mloml.kernels.problems import PROBLEMS
+from mloml.kernels import oasis
 
-CHEAP = [p for p in PROBLEMS if not p.kernel.startswith(("stack", "scans", "moml"))]
+CHEAP = [p for p in PROBLEMS if not p.kernel.startswith(("stack", "scans", "moml")) and p.judge is None]
+JUDGED = [p for p in PROBLEMS if p.judge is not None]
 
 FIT = """
 import sys
 import numpy as np
 import mloml
 from mloml.evaluation.knn import predict
-from mloml.kernels import check
+from mloml.checks import check
 from mloml.kernels.compiled import Kernel
 X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
 learners = [mloml.OPML(), mloml.LEGO(), mloml.RDML(), mloml.OASIS(), mloml.SLMOML(), mloml.LMNN(),
@@ -52,10 +54,24 @@ def test_a_small_error_in_a_result_is_seen(problem):
     assert not check.solves(problem, wrong)
 
 
+@pytest.mark.parametrize("problem", JUDGED, ids=lambda problem: problem.name)
+def test_a_small_error_of_a_descent_is_seen(problem):
+    module, name = problem.kernel.rsplit(".", 1)
+    right = getattr(import_module(f"mloml.kernels.{module}"), name)
+
+    def wrong(*arguments):
+        result = right(*arguments)
+        arguments[-1][0, 0] *= 1 + 1e-3
+        return result
+
+    assert check.solves(problem, right)
+    assert not check.solves(problem, wrong)
+
+
 @pytest.mark.slow
 def test_what_learners_call_was_checked_at_its_first_use():
     done = subprocess.run([sys.executable, "-c", FIT], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["17"]
+    assert done.stdout.split() == ["18"]
 
 
 def test_in_ones_own_process_wrong_code_is_an_error_that_says_to_restart(monkeypatch):

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from mloml.kernels import layout, reference_stack
+from mloml.checks import plain_stack as reference_stack
+from mloml.kernels import layout
 from mloml.kernels.padding import padded, zeros
 from mloml.learners.metric_state import MetricState
 

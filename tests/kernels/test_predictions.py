@@ -9,9 +9,9 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import mloml
+from mloml.checks import plain_online as reference
 from mloml.evaluation import knn
 from mloml.evaluation.splits import split_indices
-from mloml.kernels import reference
 from mloml.learners.metric_state import MetricState
 from mloml.learners.stack_state import StackState
 

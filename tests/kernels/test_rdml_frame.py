@@ -20,9 +20,7 @@ def take(L, K, z, similar, lam):
     d, m = len(z), padded(len(z))
     wide = [np.zeros((m, m)), np.zeros((m, m)), np.zeros(m)]
     wide[0][:d, :d], wide[1][:d, :d], wide[2][:d] = L, K, z
-    status = rdml_frame_step(
-        *wide, wide[0] @ wide[2], similar, lam, d, np.zeros((5, m)), np.zeros((m, m))
-    )
+    status = rdml_frame_step(*wide, wide[0] @ wide[2], similar, lam, d, np.zeros((5, m)), np.zeros((m, m)))
     return status, wide[0][:d, :d], wide[1][:d, :d]
 
 

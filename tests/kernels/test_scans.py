@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from mloml.checks import plain_online as reference
 from mloml.constraints import scan_triplets
-from mloml.kernels import layout, lego, oasis, opml, rdml, reference, slmoml
+from mloml.kernels import layout, lego, oasis, opml, rdml, slmoml
 
 SCANS = {
     "opml": (opml.opml_scan, reference.opml_scan, np.eye, (1e-2,)),

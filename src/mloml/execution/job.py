@@ -118,9 +118,9 @@ def never_began(job: Job, reason: str = "") -> Outcome:
 
 
 def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
+    from mloml.checks.check import check_kernels
     from mloml.evaluation.cell import make_learner, run_cell
     from mloml.execution.kernel_use import kernels_of
-    from mloml.kernels.check import check_kernels
 
     wrong_before = wants_another_worker(job)
     held.note(STARTED)

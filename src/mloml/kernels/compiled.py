@@ -33,7 +33,7 @@ from mloml.kernels.linking import compiled_for_linking, inner_kernels_linked_onl
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered and fused; NaN and inf keep their meaning, so that divergence can be seen."""
 
-CHECK = "mloml.kernels.check"
+CHECK = "mloml.checks.check"
 """Checks each kernel at its first use; by name, since it knows all kernels and no kernel depends on it."""
 
 

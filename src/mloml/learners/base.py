@@ -98,6 +98,10 @@ class MetricLearner(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transforme
         components = self.components_.copy()
         return metric_function(lambda u, v: components @ (u - v), components.shape[1])
 
+    def _kernels(self) -> set[str]:
+        """Return the names of the compiled kernels that ``fit`` calls, see :mod:`mloml.checks.problems`."""
+        return set()
+
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])

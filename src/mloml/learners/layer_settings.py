@@ -46,6 +46,16 @@ def layer_settings(stack: Any, X: Array | None) -> list[Layer]:
     ]
 
 
+def layer_kinds(stack: Any) -> list[str]:
+    """Return the kind of each layer, as :class:`~mloml.learners.stack_state.Layer` has it."""
+    names = layer_names(stack.layer, stack.n_layers)
+    own = own_params(stack.layer_params, names)
+    return [
+        str(params.get("factor", stack.factor)) if name == "moml" else name
+        for name, params in zip(names, own, strict=True)
+    ]
+
+
 def layer_names(layer: str | Sequence[str], n_layers: int) -> list[str]:
     """Return the algorithm of each layer.
 

@@ -96,6 +96,8 @@ class LEGO(OnlineLearner, MetricLearner):
 
     _step_parameters = ("eta",)
 
+    _scan = "lego.lego_scan"
+
     def __init__(
         self,
         eta: float = 1e-2,

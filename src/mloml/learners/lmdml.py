@@ -107,6 +107,9 @@ class LMDML(MetricLearner):
         self.max_steps = max_steps
         self.random_state = random_state
 
+    def _kernels(self) -> set[str]:
+        return {"neighbours.nearest_of_class", "lmdml.self_products", "lmdml.epoch", "lmdml.mean_hinge"}
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
         rows, codes = labelled_rows(self, X, y)

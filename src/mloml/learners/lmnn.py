@@ -100,6 +100,9 @@ class LMNN(MetricLearner):
         self.tol = tol
         self.max_iter = max_iter
 
+    def _kernels(self) -> set[str]:
+        return {"neighbours.nearest_of_class", "lmnn.descent", "lmnn.objective"}
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
         rows, codes = labelled_rows(self, X, y)

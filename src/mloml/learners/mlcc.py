@@ -121,6 +121,10 @@ class MLCC(MetricLearner):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    def _kernels(self) -> set[str]:
+        descent = "mlcc.centre_descent" if self.reading == "per_class" else "mlcc_whole.cluster_descent"
+        return {"mlcc.lloyd_in_groups", descent}
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
         rows, codes = labelled_rows(self, X, y)

@@ -18,7 +18,7 @@ from .base import Array, Metric, MetricLearner
 from .metric_state import MetricState
 from .online import OnlineLearner, Triplets, warn_of_divergence
 from .signed_form import pair_scores, signed_similarity
-from .stack_state import Layer, Propagation, StackState, choose_cone, step_counts
+from .stack_state import Layer, Propagation, StackState, choose_cone, scan_name, step_counts
 
 FORWARD = Propagation()
 
@@ -206,6 +206,11 @@ class MOML(OnlineLearner, MetricLearner):
             keep, floor = float(self.cone_keep), float(self.cone_floor)
             layer = Layer(factor, float(self.gamma), cone, self.variant, keep=keep, floor=floor)
             self._state = StackState(n_features, [layer])
+
+    @property
+    def _scan(self) -> str:  # type: ignore[override]
+        factor = self.factor or ("none" if self.cone == "free" else "frame")
+        return "moml.moml_scan" if factor == "none" else scan_name("fp", [factor])
 
     def _arrange(self, rows: Array) -> Array:
         return with_padding(rows)

@@ -17,11 +17,11 @@ from mloml.kernels import layout
 from mloml.kernels.padding import with_padding
 
 from .base import LearnedDistance, Metric, checked_pairs, metric_function
-from .layer_settings import layer_settings
+from .layer_settings import layer_kinds, layer_settings
 from .learned import learned
 from .one_row import NOT_FINITE, one_row, wrong_length
 from .online import OnlineLearner, Triplets, warn_of_divergence
-from .stack_state import Array, Propagation, StackState, activate, step_counts
+from .stack_state import Array, Propagation, StackState, activate, scan_name, step_counts
 
 
 class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnlineLearner):
@@ -188,6 +188,10 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self.scale_ != 1.0:  # targets of lego layers
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
+
+    @property
+    def _scan(self) -> str:  # type: ignore[override]
+        return scan_name(self.propagation, layer_kinds(self))
 
     def _arrange(self, rows: Array) -> Array:
         return with_padding(rows)

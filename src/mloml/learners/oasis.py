@@ -78,6 +78,8 @@ class OASIS(OnlineLearner):
 
     _step_parameters = ("C",)
 
+    _scan = "oasis.oasis_scan"
+
     def __init__(
         self,
         C: float = 0.1,

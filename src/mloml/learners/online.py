@@ -123,6 +123,14 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
         counts = self._counters
         return counts[layout.UPDATES] + counts[layout.REFUSED], counts[layout.WEAK]
 
+    _scan = ""
+    """Name of the compiled kernel that ``_learn`` calls, see :mod:`mloml.checks.problems`."""
+
+    def _kernels(self) -> set[str]:
+        """Return the names of the compiled kernels that ``fit`` calls."""
+        own = {self._scan} if self._scan else set()
+        return own | {"triplets.triplet_pass"} | ({"lengths.add_lengths"} if self.scale == "auto" else set())
+
     # what was learned ------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:

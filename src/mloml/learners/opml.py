@@ -88,6 +88,8 @@ class OPML(OnlineLearner, MetricLearner):
 
     _step_parameters = ("gamma",)
 
+    _scan = "opml.opml_scan"
+
     def __init__(
         self,
         gamma: float = 1e-3,

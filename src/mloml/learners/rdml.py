@@ -84,6 +84,8 @@ class RDML(OnlineLearner, MetricLearner):
 
     _step_parameters = ("lam",)
 
+    _scan = "rdml.rdml_scan"
+
     def __init__(
         self,
         lam: float = 1e-2,

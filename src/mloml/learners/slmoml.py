@@ -79,6 +79,8 @@ class SLMOML(OnlineLearner, MetricLearner):
 
     _step_parameters = ("C",)
 
+    _scan = "slmoml.slmoml_scan"
+
     def __init__(
         self,
         C: float = 1e-2,

@@ -94,7 +94,7 @@ class StackState:
         """Allocate the workspace, which holds nothing of value between scans."""
         n, m = self.L.shape[:2]
         self._vectors, self._work = zeros(n * layout.ROWS, m), zeros(2, m, m)
-        changes_wait = np.isin(self.options[:, layout.KIND], (layout.FRAME, layout.OPML)).all()
+        changes_wait = all(layout.KINDS[kind] in CHANGES_WAIT for kind in self.options[:, layout.KIND])
         self._dense = None if changes_wait else self._work
 
     def __getstate__(self) -> dict[str, Any]:
@@ -134,6 +134,22 @@ class StackState:
                 data, triplets, *state, how.rate, how.decay, *extra, self._work, self._dense, d
             )
         return bool(done == len(triplets))
+
+
+CHANGES_WAIT = ("frame", "opml")
+"""Kinds of layers whose changes wait until the matrix is read next; all others are changed at once."""
+
+
+def scan_name(propagation: str, kinds: Sequence[str]) -> str:
+    """Return the compiled kernel that a stack of such layers calls, see :mod:`mloml.checks.problems`.
+
+    >>> scan_name("fp", ["frame", "opml"]), scan_name("fbp", ["cholesky"])
+    ('stack.fp_scan', 'scans.fbp_scan dense')
+    """
+    if propagation == "bp":
+        return "scans.bp_scan"
+    scan = "stack.fp_scan" if propagation == "fp" else "scans.fbp_scan"
+    return scan if set(kinds) <= set(CHANGES_WAIT) else f"{scan} dense"
 
 
 def step_counts(counts: NDArray[np.int64]) -> tuple[Any, Any]:

@@ -6,9 +6,12 @@ Each function has the name and signature of the compiled one.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mloml.kernels.impostors import NOT_A_ROW
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -71,85 +74,30 @@ def squared_distances(Z: Array) -> Array:
     return np.asarray(((Z[:, None] - Z[None]) ** 2).sum(axis=2))
 
 
-def target_distances(Z: Array, targets: Index, out: Array) -> None:
-    """Look up the squared distances of rows to their targets."""
-    out[:] = np.take_along_axis(squared_distances(Z), targets, axis=1).T
+def lmnn_objective(A: Array, mu: float, room: Any) -> tuple[float, Array]:
+    """Return value and gradient: pulls to the targets, hinges against all rows of other classes."""
+    data = room.h < NOT_A_ROW
+    X, targets = room.X, room.targets
+    classes = np.searchsorted(room.starts, np.arange(len(X)), side="right")
+    D = squared_distances(X @ A.T)
+    V, value = np.zeros(D.shape), 0.0
+    for i in np.flatnonzero(data):
+        for j in targets[i]:
+            V[i, j] += 1 - mu
+            value += (1 - mu) * D[i, j]
+            for k in np.flatnonzero(data & (classes != classes[i])):
+                hinge = 1 + D[i, j] - D[i, k]
+                if hinge > 0:
+                    value += mu * hinge
+                    V[i, j] += mu
+                    V[i, k] -= mu
+    return float(value), gradient_of_pairs(A, X, X, V)
 
 
-def dense_pass(
-    Z: Array,
-    ZT: Array,
-    XT: Array,
-    starts: Index,
-    thresholds: Array,
-    counts: Array,
-    weights: Array,
-    cross: Array,
-) -> float:
-    """Visit every pair of rows of different classes, earlier row first."""
-    classes = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    pairs = [(i, j) for i in range(len(Z)) for j in range(i, len(Z)) if classes[i] != classes[j]]
-    return _visit(pairs, Z, XT.T, thresholds, counts, weights, cross)
-
-
-def find_candidates(
-    Z: Array,
-    ZT: Array,
-    starts: Index,
-    reach: Array,
-    pointers: NDArray[np.int64],
-    candidates: NDArray[np.int32],
-) -> bool:
-    """List the near pairs of rows of different classes."""
-    classes = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    D, found = squared_distances(Z), 0
-    for i in range(len(Z)):
-        pointers[i] = found
-        for j in range(i, len(Z)):
-            if classes[i] != classes[j] and D[i, j] < max(reach[i], reach[j]):
-                candidates[found] = j
-                found += 1
-    pointers[len(Z)] = found
-    return True
-
-
-def sparse_pass(
-    Z: Array,
-    X: Array,
-    thresholds: Array,
-    pointers: NDArray[np.int64],
-    candidates: NDArray[np.int32],
-    counts: Array,
-    weights: Array,
-    cross: Array,
-) -> float:
-    """Visit the listed pairs."""
-    pairs = [(i, int(j)) for i in range(len(Z)) for j in candidates[pointers[i] : pointers[i + 1]]]
-    return _visit(pairs, Z, X, thresholds, counts, weights, cross)
-
-
-def _visit(
-    pairs: list[tuple[int, int]],
-    Z: Array,
-    X: Array,
-    thresholds: Array,
-    counts: Array,
-    weights: Array,
-    cross: Array,
-) -> float:
-    D, loss = squared_distances(Z), 0.0
-    for i, j in pairs:
-        active = 0
-        for t in range(len(thresholds)):
-            for anchor in (i, j):
-                hinge = thresholds[t, anchor] - D[i, j]
-                loss += max(0.0, hinge)
-                counts[t, anchor] += hinge > 0
-                active += hinge > 0
-        weights[i] += active
-        weights[j] += active
-        cross[i] += active * X[j]
-    return loss
+def gradient_of_pairs(A: Array, X: Array, Y: Array, V: Array) -> Array:
+    """Return the gradient of ``Σ V_ij ||A (x_i - y_j)||²``."""
+    differences = X[:, None] - Y[None]
+    return np.asarray(2 * A @ np.einsum("ij,ija,ijb->ab", V, differences, differences))
 
 
 def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
@@ -164,44 +112,43 @@ def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
             centres[c] = Z[labels == c].mean(axis=0)
 
 
-def centre_pass(
-    Z: Array,
-    C: Array,
-    centres: Array,
-    labels: Index,
-    codes: Index,
-    centre_codes: Index,
-    mu: float,
-    row_weights: Array,
-    centre_weights: Array,
-    cross: Array,
-) -> float:
-    """Add up the weight of every pair of a row and a centre."""
-    V = np.zeros((len(Z), len(C)))
-    D, value = ((Z[:, None] - C[None]) ** 2).sum(axis=2), 0.0
-    for i, own in enumerate(labels):
-        V[i, own] += 1 - mu
-        value += (1 - mu) * D[i, own]
-        for c in np.flatnonzero(centre_codes != codes[i]):
-            hinge = 1 + D[i, own] - D[i, c]
-            if hinge > 0:
+def lloyd_in_groups(
+    Z: Array, group_starts: Index, centres: Array, centre_starts: Index, labels: Index, max_iter: int
+) -> None:
+    """Cluster each group, and number the clusters through."""
+    used = 0
+    for rows, own in zip(pairwise(group_starts), pairwise(centre_starts), strict=True):
+        members = labels[slice(*rows)]
+        lloyd(Z[slice(*rows)], centres[slice(*own)], members, max_iter)
+        members[:] = np.unique(members, return_inverse=True)[1] + used
+        used = members.max() + 1
+
+
+def centre_objective(A: Array, mu: float, room: Any) -> tuple[float, Array]:
+    """Return value and gradient: pulls to the own centre, hinges against those of other classes."""
+    X, M = room.X, room.M
+    D = ((X @ A.T)[:, None] - (M @ A.T)[None]) ** 2
+    D, V, value = D.sum(axis=2), np.zeros((len(X), len(M))), 0.0
+    own = np.searchsorted(room.starts, np.arange(len(X)), side="right") - 1
+    for i, c in enumerate(own):
+        V[i, c] += 1 - mu
+        value += (1 - mu) * D[i, c]
+        for m, (first, last) in enumerate(room.class_rows):
+            hinge = 1 + D[i, c] - D[i, m]
+            if not first <= i < last and hinge > 0:
                 value += mu * hinge
-                V[i, own] += mu
-                V[i, c] -= mu
-    row_weights += V.sum(axis=1)
-    centre_weights += V.sum(axis=0)
-    cross += V @ centres
-    return float(value)
+                V[i, c] += mu
+                V[i, m] -= mu
+    return float(value), gradient_of_pairs(A, X, M, V)
 
 
-def cluster_pass(
-    Z: Array, X: Array, starts: Index, codes: Index, mu: float, weights: Array, cross: Array
-) -> float:
-    """Visit every triple inside every cluster."""
-    V = np.zeros((len(Z), len(Z)))
-    D, value = squared_distances(Z), 0.0
-    clusters = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    for i in range(len(Z)):
+def cluster_objective(A: Array, mu: float, room: Any) -> tuple[float, Array]:
+    """Return value and gradient: pulls and hinges over every triple inside every cluster."""
+    X, codes = room.X, room.codes
+    D = squared_distances(X @ A.T)
+    V, value = np.zeros(D.shape), 0.0
+    clusters = np.repeat(np.arange(room.starts.size - 1), np.diff(room.starts))
+    for i in range(len(X)):
         for j in np.flatnonzero((clusters == clusters[i]) & (codes == codes[i])):
             if j == i:
                 continue
@@ -213,9 +160,7 @@ def cluster_pass(
                     value += mu * hinge
                     V[i, j] += mu
                     V[i, k] -= mu
-    weights += V.sum(axis=0) + V.sum(axis=1)
-    cross += V @ X
-    return float(value)
+    return float(value), gradient_of_pairs(A, X, X, V)
 
 
 def self_products(M: Array, X: Array, h: Array) -> None:

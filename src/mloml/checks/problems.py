@@ -35,6 +35,9 @@ class Problem:
         Returns, from the arguments after the call, what must agree; by default all arrays.
     plainly : callable, optional
         Returns the arguments of the plain function from those of the compiled one.
+    judge : callable, optional
+        Says, from the arguments after the call and its result, whether they are right: for a descent, which
+        is compared with its plain objective at both ends.
     variant : str
         Tells problems of one kernel apart: other types of arguments are other compiled code.
     """
@@ -44,6 +47,7 @@ class Problem:
     arguments: Callable[[], tuple[Any, ...]]
     compared: Callable[..., Any] = lambda *arguments: arguments
     plainly: Callable[..., tuple[Any, ...]] = lambda *arguments: arguments
+    judge: Callable[[tuple[Any, ...], Any], bool] | None = None
     variant: str = ""
 
     @property
@@ -62,12 +66,13 @@ def _triplets(count: int = 14, n: int = 12) -> Any:
     return np.column_stack([k % n, (k + 2 + k % 3) % n, (k + 6 + k % 2) % n]).astype(np.intp)
 
 
-def _counters(size: int) -> Any:
-    return np.zeros(size, dtype=np.int64)
+def _online(*settings: Any) -> Callable[[], tuple[Any, ...]]:
+    return lambda: (_rows(), _triplets(), np.eye(D), *settings, np.zeros(layout.INTEGERS, dtype=np.int64))
 
 
-def _online(*settings: Any, counters: int) -> Callable[[], tuple[Any, ...]]:
-    return lambda: (_rows(), _triplets(), np.eye(D), *settings, _counters(counters))
+def _learned(*arguments: Any) -> Any:
+    """Of a scan's arguments the matrix, and the counts of updates and of cone failures."""
+    return arguments[2], arguments[-1][:2]
 
 
 def _stack(kinds: tuple[int, ...], step: float) -> tuple[Any, ...]:
@@ -76,10 +81,10 @@ def _stack(kinds: tuple[int, ...], step: float) -> tuple[Any, ...]:
     L, K = zeros(n, m, D), zeros(n, m, D)
     L[:, range(D), range(D)] = K[:, range(D), range(D)] = 1.0
     numbers = np.zeros((n, layout.FLOATS))
-    numbers[:] = [step, 0.1, 2.0, 1.0]
+    numbers[:] = [step, 0.1, 2.0, 1.0, 0.1, 0.1]
     options = np.zeros((n, layout.CHOICES), dtype=np.int64)
     options[:, layout.KIND] = kinds
-    options[:, layout.POLICY] = [layout.CLIP if kind == layout.SYMMETRIC else layout.SHRINK for kind in kinds]
+    options[:, layout.POLICY] = [layout.CLIP if kind == layout.SYMMETRIC else layout.SPLIT for kind in kinds]
     counts = np.zeros((n, layout.INTEGERS), dtype=np.int64)
     rows, V = padded_copy(_rows()), zeros(n * layout.ROWS, m)
     return (rows, _triplets(), L, K, V, numbers, counts, options, layout.TANH), zeros(2, m, m)
@@ -127,6 +132,12 @@ def _triplet_pass() -> tuple[Any, ...]:
     return codes, np.arange(12), 5, True, latest, slots, np.array([-1, -1, 0], dtype=np.intp)
 
 
+def _one_row() -> tuple[Any, ...]:
+    """Let a row of the first of two classes arrive after one of the second."""
+    latest, slots, state = (np.array(known, dtype=np.intp) for known in ([3, 4], [0, 1], [1, 0, 2]))
+    return _rows()[5], 2.0, 0, 5, True, _rows()[3:5].copy(), latest, slots, state, zeros(3, D)
+
+
 def _nearest_rows() -> tuple[Any, ...]:
     train, test = _rows(), _rows(15)[12:]
     squares = (test**2).sum(axis=1)
@@ -152,53 +163,78 @@ def _by_class() -> tuple[Any, ...]:
     return _rows(), starts, codes, np.ascontiguousarray(targets, dtype=np.intp)
 
 
-def _target_distances() -> tuple[Any, ...]:
-    X, _, _, targets = _by_class()
-    return X, targets, np.empty((2, len(X)))
+def _lmnn() -> tuple[Any, ...]:
+    from mloml.learners.impostors import LargeMargin
 
-
-def _margins(X: Any, targets: Any) -> Any:
-    return 1.0 + np.stack([((X - X[column]) ** 2).sum(axis=1) for column in targets.T])
-
-
-def _dense_pass() -> tuple[Any, ...]:
     X, starts, _, targets = _by_class()
-    XT, thresholds = np.ascontiguousarray(X.T), _margins(X, targets)
-    return X, XT, XT, starts, thresholds, np.zeros((2, 12)), np.zeros(12), np.zeros(X.shape)
+    return _descent(LargeMargin(X, starts, targets).room)
 
 
-def _find_candidates() -> tuple[Any, ...]:
-    X, starts, _, targets = _by_class()
-    reach = _margins(X, targets).max(axis=0)
-    pointers, candidates = np.zeros(13, dtype=np.int64), np.zeros(60, dtype=np.int32)
-    return X, np.ascontiguousarray(X.T), starts, reach, pointers, candidates
+def _lmnn_objective() -> tuple[Any, ...]:
+    A, mu, room, *_, gradient = _lmnn()
+    return A, mu, room, gradient
 
 
-def _sparse_pass() -> tuple[Any, ...]:
-    X, _, _, targets = _by_class()
-    later = [j for i in range(12) for j in range(max(4, i + 4), 12, 3)]
-    sizes = [len(range(max(4, i + 4), 12, 3)) for i in range(12)]
-    pointers = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    room = np.zeros((2, 12)), np.zeros(12), np.zeros(X.shape)
-    return X, X, _margins(X, targets), pointers, np.array(later, dtype=np.int32), *room
+def _objective_is_right(arguments: tuple[Any, ...], value: Any) -> bool:
+    from mloml.checks.plain_batch import lmnn_objective
+
+    expected, gradient = lmnn_objective(*arguments[:3])
+    return bool(np.isclose(value, expected, 1e-6, 1e-8) and np.allclose(arguments[3], gradient, 1e-6, 1e-8))
+
+
+def _centres() -> tuple[Any, ...]:
+    from mloml.learners.clusters import CentreMargin
+
+    return _descent(CentreMargin(*_clustered()).room)
+
+
+def _clusters() -> tuple[Any, ...]:
+    from mloml.learners.clusters import ClusterMargin
+
+    return _descent(ClusterMargin(*_clustered(whole=True)).room)
+
+
+def _clustered(whole: bool = False) -> tuple[Any, ...]:
+    from mloml.learners.clusters import Clustered
+
+    X, _, codes, _ = _by_class()
+    labels = np.array([0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1] if whole else [0, 1, 0, 1, 2, 2, 3, 3, 2, 4, 4, 4])
+    data = Clustered.of(X, labels.astype(np.intp))
+    apart = data.apart()
+    return data, codes[data.order], np.eye(D), apart.T @ apart
+
+
+def _descent(room: Any) -> tuple[Any, ...]:
+    """Return the arguments of a descent of a few steps from the identity."""
+    from mloml.kernels.lbfgs import new_memory
+
+    return np.eye(D), 0.4, room, new_memory(D * D), 1e-4, 5, np.zeros((D, D))
+
+
+def _judged_by(objective: str) -> Callable[[tuple[Any, ...], Any], bool]:
+    """Return a judge of descents: value at the start, value and slope at the end, and that it went down."""
+
+    def judge(arguments: tuple[Any, ...], status: Any) -> bool:
+        from mloml.checks import plain_batch
+        from mloml.kernels.lbfgs import LAST, START
+
+        A, mu, room, memory, *_, slope = arguments
+        plain = getattr(plain_batch, objective)
+        start, (end, gradient) = plain(np.eye(D), mu, room)[0], plain(A, mu, room)
+        reported = memory.numbers[[START, LAST]]
+        return bool(
+            np.allclose(reported, [start, end], 1e-6, 1e-8)
+            and np.allclose(slope, gradient, 1e-5, 1e-6)
+            and end < 0.9 * start
+        )
+
+    return judge
 
 
 def _lloyd() -> tuple[Any, ...]:
     X = _rows()
-    return X, X[:3].copy(), np.empty(12, dtype=np.intp), 100
-
-
-def _centre_pass() -> tuple[Any, ...]:
-    X, _, codes, _ = _by_class()
-    labels = np.array([0, 1, 0, 1, 2, 2, 3, 3, 2, 4, 4, 4], dtype=np.intp)
-    centres = np.stack([X[labels == c].mean(axis=0) for c in range(5)])
-    room = np.zeros(12), np.zeros(5), np.zeros(X.shape)
-    return X, centres, centres, labels, codes, np.array([0, 0, 1, 1, 2], dtype=np.intp), 0.4, *room
-
-
-def _cluster_pass() -> tuple[Any, ...]:
-    X, _, codes, _ = _by_class()
-    return X, X, np.array([0, 7, 12], dtype=np.intp), codes, 0.4, np.zeros(12), np.zeros(X.shape)
+    groups, centres = np.array([0, 7, 12], dtype=np.intp), np.array([0, 3, 5], dtype=np.intp)
+    return X, groups, X[[0, 1, 2, 7, 8]].copy(), centres, np.empty(12, dtype=np.intp), 100
 
 
 def _metric() -> tuple[Any, ...]:
@@ -228,19 +264,21 @@ def _mean_hinge() -> tuple[Any, ...]:
     return M, h, X, blocks, starts, codes, targets, np.arange(12)
 
 
-_ONLINE, _STACKS, _BATCH = (f"mloml.kernels.reference{end}" for end in ("", "_stack", "_batch"))
+_ONLINE, _STACKS, _BATCH = (f"mloml.checks.plain_{kind}" for kind in ("online", "stack", "batch"))
 
 PROBLEMS = (
-    Problem("opml.opml_scan", _ONLINE, _online(0.1, counters=2)),
-    Problem("lego.lego_scan", _ONLINE, _online(0.1, 2.0, True, 0.2, counters=1)),
-    Problem("rdml.rdml_scan", _ONLINE, _online(False, 0.2, counters=2)),
-    Problem("oasis.oasis_scan", _ONLINE, _online(0.1, counters=1)),
-    Problem("slmoml.slmoml_scan", _ONLINE, _online(0.1, counters=1)),
+    Problem("opml.opml_scan", _ONLINE, _online(0.1), _learned),
+    Problem("lego.lego_scan", _ONLINE, _online(0.1, 2.0, True, 0.2), _learned),
+    Problem("rdml.rdml_scan", _ONLINE, _online(False, 0.2), _learned),
+    Problem("oasis.oasis_scan", _ONLINE, _online(0.1), _learned),
+    Problem("slmoml.slmoml_scan", _ONLINE, _online(0.1), _learned),
+    Problem("lengths.add_lengths", _ONLINE, lambda: (_rows(), np.zeros(3))),
+    Problem("triplets.one_row", _ONLINE, _one_row),
     Problem("stack.fp_scan", _STACKS, lambda: _fp(QUICK), _layers, _without_dense),
-    Problem("stack.fp_scan", _STACKS, lambda: _fp(DENSE), _layers, _without_dense, "dense"),
+    Problem("stack.fp_scan", _STACKS, lambda: _fp(DENSE), _layers, _without_dense, variant="dense"),
     Problem("scans.bp_scan", _STACKS, _bp, _layers),
     Problem("scans.fbp_scan", _STACKS, lambda: _fbp(QUICK), _layers, _without_dense),
-    Problem("scans.fbp_scan", _STACKS, lambda: _fbp(DENSE[:2]), _layers, _without_dense, "dense"),
+    Problem("scans.fbp_scan", _STACKS, lambda: _fbp(DENSE[:2]), _layers, _without_dense, variant="dense"),
     Problem("moml.moml_scan", _STACKS, _moml, lambda *a: (a[2][:D, :D], a[5][:2])),
     Problem("triplets.triplet_pass", _BATCH, _triplet_pass),
     Problem("knn.nearest_rows", _BATCH, _nearest_rows),
@@ -248,13 +286,11 @@ PROBLEMS = (
     Problem(
         "neighbours.nearest_of_class", _BATCH, lambda: (*_by_class()[:2], np.empty((12, 2), dtype=np.intp))
     ),
-    Problem("lmnn.target_distances", _BATCH, _target_distances),
-    Problem("lmnn.dense_pass", _BATCH, _dense_pass),
-    Problem("lmnn.find_candidates", _BATCH, _find_candidates),
-    Problem("lmnn.sparse_pass", _BATCH, _sparse_pass),
-    Problem("mlcc.lloyd", _BATCH, _lloyd),
-    Problem("mlcc.centre_pass", _BATCH, _centre_pass),
-    Problem("mlcc.cluster_pass", _BATCH, _cluster_pass),
+    Problem("lmnn.objective", _BATCH, _lmnn_objective, judge=_objective_is_right),
+    Problem("lmnn.descent", _BATCH, _lmnn, judge=_judged_by("lmnn_objective")),
+    Problem("mlcc.lloyd_in_groups", _BATCH, _lloyd),
+    Problem("mlcc.centre_descent", _BATCH, _centres, judge=_judged_by("centre_objective")),
+    Problem("mlcc_whole.cluster_descent", _BATCH, _clusters, judge=_judged_by("cluster_objective")),
     Problem("lmdml.self_products", _BATCH, _self_products),
     Problem("lmdml.epoch", _BATCH, _epoch),
     Problem("lmdml.mean_hinge", _BATCH, _mean_hinge),

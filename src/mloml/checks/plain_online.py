@@ -110,3 +110,29 @@ def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: C
         M -= tau / (1 + tau * s - tau**2 * g) * step
         counters[0] += 1
     return len(triplets)
+
+
+def add_lengths(rows: Array, sums: Array) -> None:
+    """Count the rows, find the largest entry, and add up the squares in units of its square."""
+    sums[:] = len(rows), np.abs(rows).max(), (rows**2).sum() / np.abs(rows).max() ** 2
+
+
+def one_row(
+    x: Array,
+    scale: float,
+    y: int,
+    number: int,
+    released: bool,
+    samples: Array,
+    latest: Triplets,
+    slots: Triplets,
+    state: Triplets,
+    rows: Array,
+) -> int:
+    """Take in a row of another class than the latest sample's, which is its negative then."""
+    d = len(x)
+    order = np.argsort(latest[[y, state[0]]])
+    rows[:2, :d], rows[2, :d] = samples[np.array([y, state[0]])[order]], x / scale
+    samples[y], latest[y] = x / scale, number
+    state[:] = y, state[0], state[2]
+    return 1 + int(order[0] == 1)

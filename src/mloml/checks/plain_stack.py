@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mloml.kernels import layout
 from mloml.kernels.layout import CLIP, FREE, SHRINK, SPLIT
+from mloml.kernels.opml import KEPT
 from mloml.kernels.rdml_frame import FLOOR, HALF
 
 Array = NDArray[np.float64]
@@ -117,7 +118,10 @@ def learn(i: int, L: Array, K: Array, H: Array, numbers: Array, counts: Counts, 
     A = np.outer(p, p) - np.outer(q, q)
     if kind == layout.OPML:
         counts[i, layout.UPDATES] += 1
-        return layer @ np.linalg.inv(np.eye(d) + step * A)
+        s = q @ np.linalg.solve(np.eye(d) + step * np.outer(p, p), q)
+        push = min(step, (1 - KEPT) / s) if s > 0 else step
+        counts[i, layout.FAILURES] += push < step
+        return layer @ np.linalg.inv(np.eye(d) + step * np.outer(p, p) - push * np.outer(q, q))
     g = min(step, passive_step(A, excess)) if variant == layout.PASSIVE_AGGRESSIVE else step
     new, failed = moml_metric(M, p, q, g, policy, numbers[i, layout.KEEP], numbers[i, layout.FLOOR])
     counts[i, layout.FAILURES] += failed

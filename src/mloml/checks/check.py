@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from mloml.checks.problems import PROBLEMS, Problem
 from mloml.errors import KernelError
-from mloml.kernels.problems import PROBLEMS, Problem
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-8
 """How far compiled and plain numbers may lie apart: far beyond rounding, far below a wrong formula."""
@@ -59,6 +59,10 @@ def _require(problem: Problem, function: Any) -> None:
 
 def solves(problem: Problem, function: Any) -> bool:
     """Say whether a function gives what the plain one gives, up to rounding."""
+    if problem.judge is not None:
+        arguments = problem.arguments()
+        with np.errstate(all="ignore"):
+            return problem.judge(arguments, function(*arguments))
     plain = getattr(import_module(problem.reference), problem.kernel.rsplit(".", 1)[1])
     given, expected = problem.arguments(), problem.arguments()
     with np.errstate(all="ignore"):

@@ -1,0 +1,1 @@
+"""Compiled kernels against plain NumPy: tiny problems, solved before a process believes a kernel."""
