@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
+from mloml.evaluation.scoring import Rows
 from mloml.learners.moml import MOML
 from mloml.learners.multilayer import MLOML
 
@@ -144,6 +145,17 @@ def test_an_indefinite_metric_scores_pairs_by_the_signed_form(indefinite):
     np.testing.assert_allclose(scores, -np.sign(expected) * np.sqrt(np.abs(expected)), atol=1e-9)
     with pytest.raises(ValueError, match=r"expected \(n_pairs, 2, 4\)"):
         learner.pair_score(X)
+
+
+def test_neighbours_of_an_indefinite_metric_are_those_of_least_signed_form(indefinite):
+    learner, X = indefinite
+    M = learner.get_mahalanobis_matrix()
+    wrong = 0
+    for i in range(0, len(X), 2):
+        form = [(X[i] - x) @ M @ (X[i] - x) for x in X[1::2]]
+        votes = np.bincount(LABELS[1::2][np.argsort(form, kind="stable")[:5]])
+        wrong += votes.argmax() != LABELS[i]
+    assert Rows(X[1::2], LABELS[1::2], X[::2], LABELS[::2], k=5).mistakes(learner) == wrong
 
 
 def test_rows_that_are_equal_are_equally_similar(indefinite):
