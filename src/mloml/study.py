@@ -15,6 +15,7 @@ from rich.console import Console
 from mloml.commands import typed_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.execution import open_backend
+from mloml.execution.ending import INTERRUPTED, Interruption, one_interruption
 from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
 from mloml.execution.rounds import settle
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from mloml.evaluation.cell import Cell
 
 FAILURES = ("failed", "killed", "timeout")
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +89,16 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
         With code 130 after Ctrl-C, when the store is consistent and the files are written.
     """
     run = _Run(study, Path(folder or Path(study.execution.results, study.name)), refresh)
+    with one_interruption() as interruption:
+        return _carry_out(run, interruption)
+
+
+def _carry_out(run: _Run, interruption: Interruption) -> StudyResult:
+    refresh = run.refresh
     try:
         run.look_around()
     except KeyboardInterrupt:
+        interruption.noticed = True
         run.say(f"interrupted before anything was computed; to go on: {typed_command()}")
         raise SystemExit(INTERRUPTED) from None
     run.seal("running")
@@ -103,6 +109,7 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
             refresh(result)
         run.seal("complete")
     except KeyboardInterrupt:
+        interruption.noticed = True
         run.write_cells()
         run.seal("interrupted")
         run.say(f"interrupted: {run.count()}; to go on: {typed_command()}")

@@ -50,12 +50,12 @@ class Lab:
         """Run to the end in this process, whose workers are warm; return the result."""
         return run_study(self.study(**settings), refresh=driver().draw_means)
 
-    def start(self, *arguments, splits=3, results=None):
+    def start(self, *arguments, splits=3, results=None, own_group=False):
         script = [sys.executable, str(HERE / "driver.py"), str(results or self.results), str(splits)]
-        return self.start_process([*script, *arguments])
+        return self.start_process([*script, *arguments], own_group)
 
-    def start_process(self, command):
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    def start_process(self, command, own_group=False):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": own_group}
         process = subprocess.Popen(command, **pipes, text=True, preexec_fn=_heed_ctrl_c)
         self._processes.append(process)
         return process

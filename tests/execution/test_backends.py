@@ -59,7 +59,8 @@ def test_a_dask_worker_killed_in_the_middle_costs_only_time(lab, cluster, assert
 @pytest.mark.slow
 def test_dask_tells_failures_deaths_and_time_limits_apart(lab):
     run_study(lab.study(only=[2]))  # so that the time limit finds everything compiled
-    lab.plan({"iris/euclidean/0": "raise", "iris/euclidean/1": "kill", "iris/kissme/1": "hang"})
+    faults = {"euclidean/0": "leave the generator", "euclidean/1": "kill", "kissme/1": "hold the lock"}
+    lab.plan({f"iris/{cell}": fault for cell, fault in faults.items()} | {"iris/kissme/0": "leave a thread"})
     result = run_study(lab.study(backend="dask", time_limit=10.0))
     assert list(result.frame["status"]) == ["failed", "killed", "ok", "ok", "timeout", "ok"]
     assert lab.runs("start")["iris/euclidean/1"] == 2
@@ -68,10 +69,11 @@ def test_dask_tells_failures_deaths_and_time_limits_apart(lab):
 
 @pytest.mark.slow
 def test_a_batch_job_that_dies_is_submitted_again_with_what_is_left_of_it(lab):
-    lab.plan({"iris/kissme/1": "kill", "iris/kissme/2": "raise"})
-    result = run_study(lab.study(backend="slurm", cluster="local", algorithms=["kissme"]))
-    assert list(result.frame["status"]) == ["ok", "killed", "failed"]
-    assert lab.runs("start") == {"iris/kissme/0": 1, "iris/kissme/1": 2, "iris/kissme/2": 1}
+    faults = ("leave a thread", "kill", "raise the unspeakable", "hold the lock")
+    lab.plan({f"iris/kissme/{split}": fault for split, fault in enumerate(faults)})
+    study = lab.study(backend="slurm", cluster="local", algorithms=["kissme"], splits=4, time_limit=10.0)
+    assert list(run_study(study).frame["status"]) == ["ok", "killed", "failed", "timeout"]
+    assert lab.runs("start") == {f"iris/kissme/{split}": n for split, n in enumerate((1, 2, 1, 1))}
 
 
 def test_an_address_where_no_scheduler_answers_is_one_line(monkeypatch):

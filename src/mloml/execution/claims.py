@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -62,10 +63,24 @@ def claim(path: Path, run: str) -> Iterator[Claim | None]:
     if descriptor is None:
         yield None
         return
+    _held.add(descriptor)
     try:
         yield Claim(path, descriptor, run)
     finally:
+        _held.discard(descriptor)
         os.close(descriptor)
+
+
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    """Close claims in a process that was forked by a learner: it may live on, and computes no cell."""
+    while _held:
+        os.close(_held.pop())
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def verdict(path: Path, run: str) -> str | None:
@@ -85,7 +100,7 @@ def ended_wrong(path: Path, run: str) -> bool:
 def is_held(path: Path) -> bool:
     """Tell whether somebody computes the cell at this moment."""
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = _open(path)
     except FileNotFoundError:
         return False
     try:
@@ -101,7 +116,7 @@ def _lock(path: Path) -> int | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            descriptor = _open(path, os.O_CREAT | os.O_APPEND)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -119,9 +134,24 @@ def _lock(path: Path) -> int | None:
         raise StoreError(f"{path.parent}: cannot be written ({error.strerror})") from None
 
 
+def _open(path: Path, flags: int = 0) -> int:
+    """Open a claim; what stands in its place and is somebody's file under another name is left alone."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | flags, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR):
+            raise StoreError(f"{path}: is a link or a folder where a claim should be; remove it") from None
+        raise
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+        os.close(descriptor)
+        raise StoreError(f"{path}: is a link or no plain file where a claim should be; remove it")
+    return descriptor
+
+
 def _is_same_file(path: Path, descriptor: int) -> bool:
     try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False
 
@@ -129,7 +159,8 @@ def _is_same_file(path: Path, descriptor: int) -> bool:
 def _notes(path: Path, run: str) -> list[str]:
     """Return this run's words in a claim, oldest first."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        with open(_open(path), encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
     except FileNotFoundError:
         return []
     return [line.removeprefix(f"{run} ") for line in lines if line.startswith(f"{run} ")]

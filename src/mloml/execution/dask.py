@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -11,6 +12,8 @@ from typing import Any
 import joblib
 
 from mloml.errors import ConfigError, MlomlError
+from mloml.execution.ending import children_deaf_to_interruption, end_with_main_thread
+from mloml.execution.guard import GUARD
 from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
 
 ANSWER_SECONDS = 15
@@ -39,9 +42,13 @@ class DaskBackend:
         self._cluster: Any = None
         if address is None:
             workers = joblib.effective_n_jobs(n_jobs)
-            self._cluster = LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-            )
+            with children_deaf_to_interruption():
+                self._cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
         try:
             self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS)
         except (OSError, ValueError):
@@ -80,7 +87,9 @@ class DaskBackend:
             self._cluster.close()
 
     def _submit(self, job: Job) -> Any:
-        return self._client.submit(_compute, job, pure=False)
+        # Workers started here are children of this process and end with it; others belong to somebody else.
+        parent = None if self._cluster is None else os.getpid()
+        return self._client.submit(_compute, job, parent, pure=False)
 
     def _outcome(self, future: Any, job: Job) -> Outcome | None:
         """Return what a task came to, or None when it has to be submitted again."""
@@ -97,8 +106,11 @@ class DaskBackend:
         raise MlomlError("the dask scheduler is gone; what is stored is safe: run the same command again")
 
 
-def _compute(job: Job) -> Outcome:
+def _compute(job: Job, parent: int | None) -> Outcome:
     # One cell at a time in a process, however many threads its worker has: the limit on BLAS threads, on
     # which the last bits of the results depend, holds for the whole process.
     with _one_at_a_time:
+        end_with_main_thread()
+        if parent is not None:
+            GUARD.end_with(parent)
         return compute(job)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import os
-import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import DataFormatError, KernelError, MlomlError, StoreError
-from mloml.execution.claims import STARTED, TIMEOUT, WRONG, Claim, claim, ended_wrong, verdict
+from mloml.execution.claims import STARTED, WRONG, Claim, claim, ended_wrong, verdict
+from mloml.execution.guard import time_limit
 from mloml.stale import determinants
 from mloml.store import Store
 
@@ -28,6 +26,10 @@ class CodeChangedError(MlomlError):
 
 LOADED_DATASETS = 2
 """How many datasets a worker keeps in memory; jobs come ordered by dataset."""
+
+
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
+"""Characters kept of an exception."""
 
 
 MOST_STARTS = 4
@@ -129,7 +131,7 @@ def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
         _require_same_code(job.cell)
         data = _dataset(job)
         check_kernels(kernels_of(make_learner(job.cell)))
-        with _time_limit(job.time_limit, held):
+        with time_limit(job.time_limit, held):
             record = run_cell(job.cell, data)
         store.put(job.cell, record | {"determinants": determinants(job.cell), "kernels": "checked"})
     except (StoreError, CodeChangedError):
@@ -139,34 +141,32 @@ def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
         if wrong_before:
             raise KernelError(f"{error} (found again in a new process: nothing more is computed)") from None
         os._exit(1)  # what was kept is gone; a new process compiles anew
-    except (Exception, SystemExit) as error:
-        return Outcome(
-            job.cell.key, "failed", type(error).__name__, " ".join(str(error).split()), traceback.format_exc()
-        )
+    except BaseException as error:  # a learner may raise anything; Ctrl-C never reaches a worker
+        return _failure(job, error)
     return Outcome(job.cell.key, "ok")
 
 
-@contextmanager
-def _time_limit(seconds: float | None, held: Claim) -> Iterator[None]:
-    """End this process when the block takes too long: compiled code cannot be interrupted otherwise.
+def _failure(job: Job, error: BaseException) -> Outcome:
+    message = plain_text(lambda: str(error), LONGEST_MESSAGE)
+    trace = plain_text(lambda: "".join(traceback.format_exception(error)), LONGEST_TRACEBACK, lines=True)
+    return Outcome(job.cell.key, "failed", type(error).__name__, message, trace)
 
-    The claim keeps the reason; whoever looks after this process finds it there.
+
+def plain_text(make: Callable[[], str], longest: int, *, lines: bool = False) -> str:
+    r"""Return a text that can be printed and written to a file, whatever it was made from.
+
+    >>> plain_text(lambda: "a\n\x1b[2J\udc80b", 10)
+    'a ?[2J?b'
+    >>> plain_text(lambda: 1 / 0, 10)
+    '(its text cannot be printed)'
     """
-    if seconds is None:
-        yield
-        return
-
-    def end() -> None:
-        held.note(TIMEOUT)
-        os._exit(1)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
     try:
-        yield
-    finally:
-        timer.cancel()
+        text = str(make())
+    except BaseException:  # an exception's own __str__ may raise anything too
+        return "(its text cannot be printed)"
+    text = text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
+    rows = text.splitlines() if lines else [" ".join(text.split())]
+    return "\n".join("".join(c if c.isprintable() else "?" for c in row) for row in rows)
 
 
 def _require_same_code(cell: Cell) -> None:

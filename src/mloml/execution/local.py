@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import cache
 from queue import SimpleQueue
 
 import joblib
@@ -17,6 +18,8 @@ from joblib.externals.loky.process_executor import (
     ShutdownExecutorError,
 )
 
+from mloml.execution.ending import end_with_main_thread, when_main_thread_ends
+from mloml.execution.guard import GUARD
 from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, wants_another_worker
 
 IDLE_SECONDS = 120
@@ -52,7 +55,12 @@ class LocalBackend:
                 yield outcome
         # Alone, so that a job which was killed because others filled the memory gets its chance.
         for job in victims:
-            yield self._slots[0].insist(job)
+            try:
+                outcome = self._slots[0].insist(job)
+            except BaseException:  # Ctrl-C: its worker must not go on
+                self._slots[0].end()
+                raise
+            yield outcome
 
     def close(self) -> None:
         """Leave idle workers to the next run of this process, and end the others at once."""
@@ -146,6 +154,17 @@ class Slot:
 _idle: list[Slot] = []
 
 
+@cache
+def _end_idle_at_the_end() -> None:
+    """Have idle workers killed: asked to leave, one in which a learner left threads might never do."""
+
+    def end() -> None:
+        while _idle:
+            _idle.pop().end()
+
+    when_main_thread_ends(end)
+
+
 def _take_slot() -> Slot:
     """Return a warm slot, if there is one whose worker would see what a new one sees."""
     while _idle:
@@ -166,15 +185,11 @@ def _environment() -> dict[str, str]:
 def _give_back(slot: Slot) -> None:
     if not slot.ended:
         _idle.append(slot)
+        _end_idle_at_the_end()
 
 
 def _begin(parent: int) -> None:
     """Prepare a worker: Ctrl-C is the main process's business, and nobody outlives it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+    GUARD.end_with(parent)
+    end_with_main_thread()

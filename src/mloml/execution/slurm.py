@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mloml.errors import ConfigError
+from mloml.execution.ending import children_deaf_to_interruption, end_with_main_thread
+from mloml.execution.guard import GUARD
 from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
 from mloml.store import Store
 
@@ -53,6 +57,7 @@ class SlurmBackend:
         except (RuntimeError, NameError, TypeError, ValueError) as error:
             raise ConfigError(f"execution.slurm: {' '.join(str(error).split())}") from None
         self.n_jobs = int(given.get("slurm_array_parallelism", 1))
+        self._cluster = cluster
         self._poll = POLL_SECONDS[cluster]
         self._active: list[Bundle] = []
 
@@ -73,11 +78,15 @@ class SlurmBackend:
     def close(self) -> None:
         """Cancel what still runs or waits."""
         for bundle in self._active:
-            bundle.task.cancel(check=False)
+            if self._cluster == "slurm":
+                bundle.task.cancel(check=False)
+            elif not bundle.task.done():  # named after its process; what that one started ends with it
+                os.kill(int(bundle.task.job_id), signal.SIGKILL)
         self._active = []
 
     def _submit(self, bundles: list[Bundle]) -> None:
-        tasks = self._executor.map_array(compute_all, [bundle.jobs for bundle in bundles])
+        with children_deaf_to_interruption():
+            tasks = self._executor.map_array(compute_all, [bundle.jobs for bundle in bundles])
         for bundle, task in zip(bundles, tasks, strict=True):
             bundle.task = task
         self._active += bundles
@@ -109,6 +118,9 @@ class SlurmBackend:
 
 def compute_all(jobs: Sequence[Job]) -> list[Outcome]:
     """Compute cells one after the other: what a batch job does."""
+    end_with_main_thread()
+    if os.environ.get("SUBMITIT_EXECUTOR") == "local":
+        GUARD.end_with(os.getppid())
     return [compute(job) for job in jobs]
 
 

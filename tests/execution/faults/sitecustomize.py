@@ -6,6 +6,7 @@ the environment variable ``FAULTS``, ``plan.json`` maps the start of "dataset/al
 happen, and ``runs.log`` collects who ran what.
 """
 
+import ctypes
 import importlib.abc
 import importlib.util
 import json
@@ -13,6 +14,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -69,6 +71,11 @@ def _spoil_votes(folder):
         knn.majority = kernels.majority = wrong
 
 
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
 def _act(folder, name, action):
     marker = folder / f"did-{name.replace('/', '-')}"
     if action == "raise":
@@ -78,6 +85,16 @@ def _act(folder, name, action):
         os.kill(os.getpid(), signal.SIGKILL)
     if action == "hang":
         time.sleep(3600)
+    if action == "hold the lock":  # the interpreter's: no other thread of this process runs from here on
+        ctypes.PyDLL(None).sleep(3600)
+    if action == "leave a thread":
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+    if action == "leave the generator":
+        raise GeneratorExit
+    if action == "interrupt":
+        raise KeyboardInterrupt
+    if action == "raise the unspeakable":
+        raise Unspeakable
     if action == "gate":  # holds the cell until the test opens the gate
         while not (folder / "open").exists():
             time.sleep(0.02)
