@@ -87,6 +87,14 @@ def write_manifest(
 
 def check(folder: Path, store: Store) -> list[str]:
     """Say in what an artefact differs from the store and the code of today; nothing when it matches."""
+    try:
+        return _differences(folder, store)
+    except (LookupError, TypeError, ValueError, AttributeError, OSError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return [f"its manifest.json or cells.csv is damaged ({reason}); run its command again"]
+
+
+def _differences(folder: Path, store: Store) -> list[str]:
     import pandas as pd
 
     try:

@@ -17,6 +17,12 @@ from mloml.errors import ConfigError, suggestion
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
 UCI = ("ucimlrepo", "archive")
+LARGEST_FILE = 2 * 2**30
+"""Bytes of a file that is fetched or read, whatever it says it is; PEMS-SF has 0.5 GB."""
+LARGEST_DESCRIPTION = 4 * 2**20
+"""Bytes of a service's description of a dataset."""
+LONGEST_VALUE = 40
+"""Characters of a number with its separator; the longest of the paper's sets has 20 on average."""
 
 
 class _FromMapping:
@@ -107,6 +113,17 @@ class DatasetConfig(_FromMapping):
         aliases = {str(there): str(here) for there, here in self.aliases.items()}
         object.__setattr__(self, "aliases", aliases)
 
+    def largest_text(self) -> int | None:
+        """Return the bytes that a file of this dataset can have as text; None when its shape is left open.
+
+        >>> catalogue()["iris"].largest_text()
+        1102576
+        """
+        if self.rows is None or self.features is None:
+            return None
+        values = self.rows * (self.features + len(self.class_counts) + 2)
+        return min(LARGEST_FILE, 2**20 + LONGEST_VALUE * values)
+
 
 @dataclass(frozen=True)
 class DataSettings(_FromMapping):
@@ -121,7 +138,10 @@ class DataSettings(_FromMapping):
     cache : folder for what is fetched; default: ``MLOML_CACHE``, else the platform's cache folder.
     uci_url, openml_url : the two services, or mirrors of them.
     connect_timeout, read_timeout : seconds until a host counts as unreachable, and a silence as broken.
+    deadline : seconds until the download of a file is given up, all tries together.
     attempts, backoff : how often a download is tried, and seconds before the second try (then doubling).
+    redirects : further hosts to which the two services may send us on; their own names need not be listed.
+    largest_text : MB that a packed file of one's own may unpack to.
     """
 
     dir: str | None = None
@@ -132,8 +152,11 @@ class DataSettings(_FromMapping):
     openml_url: str = "https://www.openml.org"
     connect_timeout: float = 4.0
     read_timeout: float = 15.0
+    deadline: float = 1800.0
     attempts: int = 3
     backoff: float = 0.5
+    redirects: list[str] = field(default_factory=lambda: ["www.openml.org", "api.openml.org"])
+    largest_text: float = 64.0
 
     def __post_init__(self) -> None:
         known = ("auto", "uci", *SOURCES)
@@ -141,6 +164,9 @@ class DataSettings(_FromMapping):
             raise ConfigError(f"data.source: '{self.source}' is none of {', '.join(known)}")
         if self.attempts < 1:
             raise ConfigError(f"data.attempts: {self.attempts} is not a number of tries, 1 or more")
+        for name in ("connect_timeout", "read_timeout", "deadline", "largest_text"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"data.{name}={getattr(self, name)}: must be a number, more than 0")
 
     def folder(self) -> Path | None:
         """Return the user's folder, or None; a folder that does not exist is an error."""

@@ -12,7 +12,7 @@ from mloml.datasets.original import locate, locate_within, read_original
 from mloml.datasets.parsers import read_arff, read_csv
 from mloml.datasets.remember import remembered
 from mloml.datasets.table import Table
-from mloml.datasets.unpack import Files, folder_files, open_archive, open_file
+from mloml.datasets.unpack import LARGE, Files, folder_files, open_archive, open_file
 from mloml.errors import DataFormatError, DatasetUnavailableError
 
 _SUFFIXES = (".csv", ".csv.gz", ".csv.xz")
@@ -52,7 +52,7 @@ def load_local(config: DatasetConfig, settings: DataSettings) -> Dataset:
 
 def _load(config: DatasetConfig, folder: Path | None, paths: list[Path], settings: DataSettings) -> Dataset:
     digests = [file_digest(path) for path in paths]
-    table = remembered(config, digests, paths, settings, lambda: _read(config, folder, paths))
+    table = remembered(config, digests, paths, settings, lambda: _read(config, folder, paths, settings))
     provenance = {"files": {str(p): digest for p, digest in zip(paths, digests, strict=True)}}
     return make_dataset(config, table, "local", provenance)
 
@@ -78,7 +78,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _read(config: DatasetConfig, folder: Path | None, paths: list[Path]) -> Table:
+def _read(config: DatasetConfig, folder: Path | None, paths: list[Path], settings: DataSettings) -> Table:
     first = paths[0]
     if folder is not None and config.original is not None:
         if _is_archive_of(config, first.name):
@@ -89,6 +89,13 @@ def _read(config: DatasetConfig, folder: Path | None, paths: list[Path]) -> Tabl
             names = [path.relative_to(folder).as_posix() for path in paths]
             return read_original(config, folder_files(folder), names)
     files = Files(str(first.parent), {first.name: partial(open_file, first)})
-    with files.open(first.name) as stream:
+    with files.open(first.name, _text_limit(config, first, settings)) as stream:
         read = read_arff if first.suffix == ".arff" else read_csv
         return read(stream, label=config.label, missing=config.missing, where=str(first))
+
+
+def _text_limit(config: DatasetConfig, path: Path, settings: DataSettings) -> int:
+    """Return the bytes of text that a file of the user's may hold: what is not packed has its size."""
+    if expected := config.largest_text():
+        return expected
+    return int(settings.largest_text * 2**20) if path.suffix in (".gz", ".xz") else LARGE

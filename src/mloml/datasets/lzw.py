@@ -42,7 +42,7 @@ def decompress(data: bytes, limit: int, where: str) -> bytes:
         out.append(entry)
         written += len(entry)
         if written > limit:
-            raise DataFormatError(f"{where}: unpacks to more than {limit // 2**20} MB; refused")
+            raise DataFormatError(f"{where}: unpacks to more than {limit / 2**20:.3g} MB; refused")
         if previous and len(table) < 1 << max_bits:
             table.append(previous + entry[:1])
         previous = entry

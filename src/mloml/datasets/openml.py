@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mloml.datasets.catalogue import DatasetConfig
+from mloml.datasets.catalogue import LARGEST_DESCRIPTION, LARGEST_FILE, DatasetConfig
 from mloml.datasets.download import Downloader, FetchError
 from mloml.datasets.parsers import read_arff
 from mloml.datasets.table import Table
@@ -20,13 +20,14 @@ def fetch(config: DatasetConfig, downloader: Downloader) -> dict[str, Path]:
         raise FetchError(f"{config.name} has no number on OpenML")
     base = downloader.settings.openml_url.rstrip("/")
     about = f"{base}/api/v1/json/data/{config.openml_id}"
-    path = downloader.fetch(about)
+    path = downloader.fetch(about, largest=LARGEST_DESCRIPTION)
     description = _description(path)
     address = base + urlsplit(str(description.get("url") or "")).path
     if address == base:
         raise FetchError(f"OpenML names no file for {config.name}")
     md5 = description.get("md5_checksum")
-    return {about: path, address: downloader.fetch(address, md5=str(md5) if md5 else None)}
+    largest = config.largest_text() or LARGEST_FILE
+    return {about: path, address: downloader.fetch(address, md5=str(md5) if md5 else None, largest=largest)}
 
 
 def read(config: DatasetConfig, paths: list[Path]) -> Table:

@@ -10,7 +10,7 @@ from mloml.datasets.catalogue import DatasetConfig, OriginalFiles
 from mloml.datasets.parsers import read_arff, read_delimited
 from mloml.datasets.pems import read_pems
 from mloml.datasets.table import Table
-from mloml.datasets.unpack import Files, open_archive
+from mloml.datasets.unpack import SMALL, Files, open_archive
 from mloml.datasets.xlsx import read_xlsx
 from mloml.errors import ConfigError, DataFormatError
 
@@ -25,13 +25,13 @@ def locate(files: Files, original: OriginalFiles) -> tuple[Files, list[str]] | N
 
 def locate_within(files: Files, original: OriginalFiles) -> tuple[Files, list[str]]:
     """Like :func:`locate`, looking into archives inside the archive too; absence is an error."""
-    found = locate(files, original)
-    for name in [] if found else [n for n in files.names() if n.endswith((".zip", ".tar.gz", ".tgz"))]:
+    if found := locate(files, original):
+        return found
+    for name in files.archives():
         inner = open_archive(files.open_packed(name), files.place(name))
-        found = found or locate(inner, original)
-    if found is None:
-        raise DataFormatError(f"{files.where}: does not hold {', '.join(original.files)}")
-    return found
+        if found := locate(inner, original):
+            return found
+    raise DataFormatError(f"{files.where}: does not hold {', '.join(original.files)}")
 
 
 def read_original(config: DatasetConfig, files: Files, names: list[str]) -> Table:
@@ -39,7 +39,7 @@ def read_original(config: DatasetConfig, files: Files, names: list[str]) -> Tabl
     original = config.original
     assert original is not None
     if original.format == "pems":
-        return read_pems(files, names)
+        return read_pems(files, names, config.rows, config.features)
     parts = [_read_part(config, original, files, name) for name in names]
     labels = [label for part in parts for label in part.labels]
     X = np.concatenate([part.X for part in parts])
@@ -48,11 +48,12 @@ def read_original(config: DatasetConfig, files: Files, names: list[str]) -> Tabl
 
 def _read_part(config: DatasetConfig, original: OriginalFiles, files: Files, name: str) -> Table:
     where = files.place(name)
-    with files.open(name) as stream:
+    limit = config.largest_text() or SMALL
+    with files.open(name, limit) as stream:
         if original.format == "arff":
             return read_arff(stream, missing=config.missing, where=where)
         if original.format == "xlsx":
-            return read_xlsx(stream, missing=config.missing, where=where)
+            return read_xlsx(stream, missing=config.missing, where=where, limit=4 * limit)  # tags are long
         if original.format in ("delimited", "indicators"):
             table = read_delimited(
                 stream, label=original.label, skip=original.skip, missing=config.missing, where=where

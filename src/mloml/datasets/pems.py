@@ -13,10 +13,11 @@ from mloml.datasets.table import Table
 from mloml.datasets.unpack import LARGE, Files
 from mloml.errors import DataFormatError
 
+_LARGEST_LABELS = 2**20  # a few hundred days
 _LONGEST_LINE = 64 * 2**20  # a day of 138,672 numbers takes about 1 MB
 
 
-def read_pems(files: Files, names: list[str]) -> Table:
+def read_pems(files: Files, names: list[str], rows: int | None = None, features: int | None = None) -> Table:
     """Read parts given as (matrices, labels) pairs of file names, one line at a time.
 
     A matrix is laid out row by row (station by station). Blanks and semicolons both separate numbers, so
@@ -25,6 +26,9 @@ def read_pems(files: Files, names: list[str]) -> Table:
     """
     parts = list(zip(names[::2], names[1::2], strict=True))
     labels = [_labels(files, label_name) for _, label_name in parts]
+    total = sum(map(len, labels))
+    if rows is not None and total > rows:
+        raise DataFormatError(f"{files.where}: {total} labels, more than {rows}")
     X: NDArray[np.float64] | None = None
     row = 0
     for (name, _), expected in zip(parts, labels, strict=True):
@@ -33,7 +37,11 @@ def read_pems(files: Files, names: list[str]) -> Table:
             for line in _lines(stream, name):
                 numbers = _matrix(line, f"{name}, matrix {row + 1}")
                 if X is None:
-                    X = np.empty((sum(map(len, labels)), numbers.size))
+                    if features is not None and numbers.size > features:
+                        raise DataFormatError(
+                            f"{name}, matrix 1: {numbers.size} numbers, more than {features}"
+                        )
+                    X = np.empty((total, numbers.size))
                 if row >= end:
                     raise DataFormatError(f"{name}: more matrices than the {len(expected)} labels")
                 if numbers.size != X.shape[1]:
@@ -58,7 +66,7 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _labels(files: Files, name: str) -> list[str]:
-    with files.open(name) as stream:
+    with files.open(name, _LARGEST_LABELS) as stream:
         text = stream.read().decode("utf-8", "replace")
     return text.replace("[", " ").replace("]", " ").replace(";", " ").split()
 

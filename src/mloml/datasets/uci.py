@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mloml.datasets.catalogue import DatasetConfig
+from mloml.datasets.catalogue import LARGEST_DESCRIPTION, LARGEST_FILE, DatasetConfig
 from mloml.datasets.download import Downloader, FetchError
 from mloml.datasets.original import locate_within, read_original
 from mloml.datasets.parsers import text_lines
 from mloml.datasets.table import Table, read_table
 from mloml.datasets.unpack import open_archive
 from mloml.errors import DataFormatError
+
+LARGEST_EXTRAS = 64 * 2**20  # bytes of what else a zip may hold: descriptions, papers, earlier versions
 
 
 def fetch_table(config: DatasetConfig, downloader: Downloader) -> dict[str, Path]:
@@ -31,13 +33,13 @@ def fetch_table(config: DatasetConfig, downloader: Downloader) -> dict[str, Path
         raise FetchError(f"{config.name} has no number in UCI's repository")
     base = downloader.settings.uci_url.rstrip("/")
     about = f"{base}{urlsplit(API_BASE_URL).path}?id={config.uci_id}"
-    path = downloader.fetch(about)
+    path = downloader.fetch(about, largest=LARGEST_DESCRIPTION)
     description = _description(path)
     # the host is ours to choose: a description cannot send us elsewhere
     address = base + urlsplit(str(description.get("data_url") or "")).path
     if address == base:
         raise FetchError(f"UCI offers no table for {config.name}, only its archive")
-    return {about: path, address: downloader.fetch(address)}
+    return {about: path, address: downloader.fetch(address, largest=config.largest_text() or LARGEST_FILE)}
 
 
 def read_fetched_table(config: DatasetConfig, paths: list[Path]) -> Table:
@@ -69,7 +71,8 @@ def fetch_archive(config: DatasetConfig, downloader: Downloader) -> dict[str, Pa
     if config.original is None or config.original.archive is None:
         raise FetchError(f"{config.name} is not in UCI's archive")
     address = f"{downloader.settings.uci_url.rstrip('/')}/static/public/{config.original.archive}"
-    return {address: downloader.fetch(address, sha256=config.original.sha256)}
+    largest = min(LARGEST_FILE, LARGEST_EXTRAS + (config.largest_text() or LARGEST_FILE))
+    return {address: downloader.fetch(address, sha256=config.original.sha256, largest=largest)}
 
 
 def read_archive(config: DatasetConfig, paths: list[Path]) -> Table:

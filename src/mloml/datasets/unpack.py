@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -19,15 +20,22 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Protocol
 
+from mloml.datasets.catalogue import LARGEST_FILE
 from mloml.datasets.lzw import decompress as uncompress
 from mloml.errors import DataFormatError
 
-SMALL = 256 * 2**20  # what may be held in memory at once, unpacked
-LARGE = 2 * 2**30  # what may be read as a stream; PEMS-SF has 0.3 GB in its larger file
+SMALL = 128 * 2**20  # what may be held in memory at once, unpacked
+LARGE = LARGEST_FILE  # what may be read as a stream
 _MAX_MEMBERS = 10_000
+_MAX_DIRECTORY = 4 * 2**20  # bytes of a zip's list of members
+_MAX_NESTED = 20  # archives in an archive that are looked into
 _MAX_RATIO = 200  # unpacked to packed, for what is larger than _RATIO_FROM; text reaches 20
 _RATIO_FROM = 16 * 2**20
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BROKEN = (
+    zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError,
+    struct.error, NotImplementedError, RuntimeError,
+)  # fmt: skip
 
 
 class Readable(Protocol):
@@ -54,13 +62,18 @@ class LimitedReader(io.RawIOBase):
             raise DataFormatError(f"{self._where}: damaged or cut short ({error})") from None
         self._left -= len(data)
         if self._left < 0:
-            raise DataFormatError(f"{self._where}: unpacks to more than {self._limit // 2**20} MB; refused")
+            raise too_much(self._where, self._limit)
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:  # noqa: D102
         self._stream.close()
         super().close()
+
+
+def too_much(where: str, limit: int) -> DataFormatError:
+    """Return the error for more bytes than there may be."""
+    return DataFormatError(f"{where}: unpacks to more than {limit / 2**20:.3g} MB; refused")
 
 
 def limited(stream: Readable, limit: int, where: str) -> BinaryIO:
@@ -90,19 +103,40 @@ class Files:
 
     def open_packed(self, name: str) -> BinaryIO:
         """Return an archive among the files as it is, held in memory."""
-        return io.BytesIO(limited(self._openers[name](), SMALL, self.place(name)).read())
+        return io.BytesIO(self._raw(name, SMALL).read())
 
     def open(self, name: str, limit: int = SMALL) -> BinaryIO:
-        """Open a file by its full name, unpacking .gz, .xz and .Z."""
-        where = self.place(name)
-        stream = limited(self._openers[name](), limit, where)
-        if name.endswith(".gz"):
-            return limited(gzip.GzipFile(fileobj=stream), limit, where)
-        if name.endswith(".xz"):
-            return limited(lzma.LZMAFile(stream), limit, where)
+        """Open a file by its full name, unpacking .gz, .xz and .Z.
+
+        What unpacks to too much is refused here, before anybody spends time on its rows: to unpack a megabyte
+        takes milliseconds, to read it as a table a second.
+        """
         if name.endswith(".Z"):
-            return io.BytesIO(uncompress(stream.read(), limit, where))
-        return stream
+            return io.BytesIO(uncompress(self._raw(name, limit).read(), limit, self.place(name)))
+        if name.endswith((".gz", ".xz")):
+            with self._unpacked(name, limit) as stream:
+                while stream.read(2**20):
+                    pass
+            return self._unpacked(name, limit)
+        return self._raw(name, limit)
+
+    def archives(self) -> list[str]:
+        """Return the names of archives among the files; more than a few are not what anybody publishes."""
+        found = [name for name in self._openers if name.endswith((".zip", ".tar.gz", ".tgz"))]
+        if len(found) > _MAX_NESTED:
+            raise DataFormatError(f"{self.where}: more than {_MAX_NESTED} archives in an archive; refused")
+        return found
+
+    def _raw(self, name: str, limit: int) -> BinaryIO:
+        try:
+            return limited(self._openers[name](), limit, self.place(name))
+        except _BROKEN as error:
+            raise DataFormatError(f"{self.place(name)}: damaged ({error})") from None
+
+    def _unpacked(self, name: str, limit: int) -> BinaryIO:
+        packed = self._raw(name, limit)
+        unpack = gzip.open if name.endswith(".gz") else lzma.open
+        return limited(unpack(packed), limit, self.place(name))
 
 
 def folder_files(folder: Path) -> Files:
@@ -127,6 +161,7 @@ def open_archive(stream: BinaryIO, where: str) -> Files:
 
 
 def _zip_files(stream: BinaryIO, where: str) -> Files:
+    _check_directory(stream, where)
     archive = zipfile.ZipFile(stream)
     members = archive.infolist()
     size = stream.seek(0, io.SEEK_END)
@@ -140,13 +175,38 @@ def _zip_files(stream: BinaryIO, where: str) -> Files:
             raise DataFormatError(f"{where}: member '{m.filename}' unpacks to {m.file_size} bytes; refused")
     if sum(m.compress_size for m in members) > size:
         raise DataFormatError(f"{where}: members overlap; refused")
-    return Files(where, {m.filename: partial(archive.open, m) for m in members if not m.is_dir()})
+    return Files(where, {m.filename: partial(_zip_member, archive, m) for m in members if not m.is_dir()})
+
+
+def _check_directory(stream: BinaryIO, where: str) -> None:
+    """Look at the size of the list of members before it is read: a million of them fill the memory."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - 2**16 - 42))
+    tail = stream.read()
+    stream.seek(0)
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or at + 22 > len(tail):
+        raise zipfile.BadZipFile("it has no list of members")
+    (directory,) = struct.unpack_from("<I", tail, at + 12)
+    if directory > _MAX_DIRECTORY or tail[max(0, at - 20) : at].startswith(b"PK\x06\x07"):
+        raise DataFormatError(f"{where}: more than {_MAX_MEMBERS} members or beyond 4 GB; refused")
+
+
+def _zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> IO[bytes]:
+    if member.compress_type not in _METHODS:
+        name = zipfile.compressor_names.get(member.compress_type, "unknown")  # type: ignore[attr-defined]
+        raise NotImplementedError(f"packed by method {member.compress_type}, {name}: not supported")
+    return archive.open(member)
 
 
 def _tar_files(stream: BinaryIO, where: str) -> Files:
     unpacked = limited(gzip.GzipFile(fileobj=stream), SMALL, where).read()
     archive = tarfile.TarFile(fileobj=io.BytesIO(unpacked))
-    members = archive.getmembers()
+    members = []
+    for member in archive:  # one by one: half a million of them would fill the memory
+        members.append(member)
+        if len(members) > _MAX_MEMBERS:
+            break
     _check_names((m.name for m in members), where)
     for m in members:
         if not (m.isfile() or m.isdir()) or m.issparse():

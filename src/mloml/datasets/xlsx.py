@@ -7,25 +7,27 @@ import zipfile
 from typing import Any, BinaryIO
 
 from mloml.datasets.table import Table, read_table
-from mloml.datasets.unpack import SMALL, open_archive
+from mloml.datasets.unpack import SMALL, open_archive, too_much
 from mloml.errors import DataFormatError
 
 _MAX_CELLS = 2_000_000
 
 
-def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str) -> Table:
-    """Read two sheets of equal length, each with a header line."""
+def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str, limit: int = SMALL) -> Table:
+    """Read two sheets of equal length, each with a header line; ``limit`` is on the bytes unpacked."""
     from openpyxl import load_workbook
-    from openpyxl.utils.exceptions import InvalidFileException
 
     packed = io.BytesIO(stream.read())
     open_archive(packed, where)  # a spreadsheet is a zip: the same refusals hold
-    _check_total(packed, where)
+    _check_total(packed, where, limit)
     try:
         book = load_workbook(packed, read_only=True, data_only=True)
         sheets = [_values(sheet, where) for sheet in book.worksheets[:2]]
-    except (InvalidFileException, KeyError, ValueError, SyntaxError, zipfile.BadZipFile) as error:
-        raise DataFormatError(f"{where}: is no readable spreadsheet ({error})") from None
+    except DataFormatError:
+        raise
+    except Exception as error:  # openpyxl stumbles over damage in more ways than it has errors for
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataFormatError(f"{where}: is no readable spreadsheet ({reason})") from None
     if len(sheets) < 2 or not sheets[0] or not sheets[1]:
         raise DataFormatError(f"{where}: a sheet of features and a sheet of labels are needed")
     features, labels = sheets
@@ -35,10 +37,10 @@ def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str) -> Table:
     return read_table(rows, [*features[0], "label"], label=-1, missing=missing, where=where, first_line=2)
 
 
-def _check_total(packed: io.BytesIO, where: str) -> None:
+def _check_total(packed: io.BytesIO, where: str, limit: int) -> None:
     total = sum(member.file_size for member in zipfile.ZipFile(packed).infolist())
-    if total > SMALL:
-        raise DataFormatError(f"{where}: unpacks to more than {SMALL // 2**20} MB; refused")
+    if total > limit:
+        raise too_much(where, limit)
     packed.seek(0)
 
 

@@ -93,7 +93,13 @@ def _tables(folder: Path, section: Section) -> dict[str, Table]:
     read = {path.stem: _frame(path, section) for path in sorted(folder.glob("*.csv"))}
     frames = {stem: frame for stem, frame in read.items() if frame is not None}
     places = {f"{stem}.md": (anchor_of(f"{folder.name}/{stem}.csv"), csv_title(stem)) for stem in frames}
-    return {stem: _table(folder / f"{stem}.csv", frames[stem], section, places) for stem in frames}
+    found = {}
+    for stem, frame in frames.items():
+        try:
+            found[stem] = _table(folder / f"{stem}.csv", frame, section, places)
+        except (LookupError, TypeError, ValueError) as error:  # damaged, or changed by hand
+            section.notes.append(f"{folder.name}/{stem}.csv could not be read: {error}")
+    return found
 
 
 def _own(folder: Path, name: str) -> list[Path]:
@@ -143,7 +149,11 @@ def cell_errors(
     if frame is None or not {"dataset", "algorithm", "split", "error"} <= set(frame.columns):
         return {}
     frame = frame[frame["error"] != ""]
-    frame = frame.assign(split=pd.to_numeric(frame["split"]), error=pd.to_numeric(frame["error"]))
+    try:
+        frame = frame.assign(split=pd.to_numeric(frame["split"]), error=pd.to_numeric(frame["error"]))
+    except ValueError as error:
+        notes.append(f"{folder.name}/cells.csv could not be read: {error}")
+        return {}
     found: dict[tuple[str, str], list[float]] = {}
     for (dataset, algorithm), part in frame.sort_values("split").groupby(["dataset", "algorithm"]):
         title = titles.get(str(algorithm), str(algorithm))
