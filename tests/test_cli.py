@@ -52,6 +52,13 @@ def test_help_imports_nothing_heavy():
         (["-m", "dataset=iris,irsi", "algorithm=euclidean"], "did you mean 'iris'?"),
         (["-m", "protocol.splits=3,0", "algorithm=euclidean"], "protocol.splits=0: must be"),
         (["statu"], "did you mean 'status'?"),
+        (["dataset=csv", "dataset.path=x.csv", "dataset.name=../x"], "dataset.name='../x': must be letters"),
+        (
+            ["algorithm.name=.."],
+            "algorithm.name='..': must be letters, digits, '_', '-', and '.' but not first",
+        ),
+        (["algorithm.name=a/b"], "algorithm.name='a/b': must be"),
+        (["--config-dir=/nowhere/to/be/found"], "Additional config directory"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
@@ -60,6 +67,53 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not any(tmp_path.iterdir()), "a refused command leaves nothing behind"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["data", "list"], 1), (["--help"], 1), (["status"], 2)])
+def test_a_full_disk_behind_standard_output_is_one_line(arguments, code, tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mloml.cli", *arguments], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == code
+    assert done.stderr.startswith(b"error: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_reader_that_has_gone_is_one_line(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "mloml.cli", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert done.returncode == 1
+    assert done.stderr == b"error: standard output cannot be written (Broken pipe)\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "message"),
+    [
+        ("exec {} --help >&-", "error: standard output is closed; send it to a file or to /dev/null\n"),
+        (
+            "mkdir gone; cd gone; rmdir ../gone; exec {} --help",
+            "error: the working directory was deleted; change to another one\n",
+        ),
+    ],
+)
+def test_what_a_program_takes_for_granted_may_be_missing(shell, message, tmp_path):
+    command = shell.format(f"{sys.executable} -m mloml.cli")
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode != 0, done.stderr) == (True, message)
+
+
+def test_python_in_a_config_file_is_one_line(tmp_path):
+    (tmp_path / "conf/dataset").mkdir(parents=True)
+    (tmp_path / "conf/dataset/mine.yaml").write_text('name: !!python/object/apply:os.system ["touch here"]')
+    done = mloml(f"--config-dir={tmp_path}/conf", "dataset=mine", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "mine.yaml: not plain YAML (line 1: could not determine a constructor for the tag" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "here").exists()
 
 
 def test_a_file_of_ones_own_must_be_named(tmp_path):

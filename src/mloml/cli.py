@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from mloml import __version__
 from mloml.errors import ConfigError, MlomlError, suggestion
+from mloml.execution.ending import INTERRUPTED
+from mloml.output import OutputError, prepare
 from mloml.paths import conf_dir
 
 if TYPE_CHECKING:
@@ -62,10 +65,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script; ends the program with an exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        sys.exit(_dispatch(arguments))
+        prepare()
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        sys.exit(code)
     except MlomlError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(1 if isinstance(error, OutputError) else 2)
+    except KeyboardInterrupt:  # while modules are loaded or configs composed; a run ends by itself
+        print("interrupted before anything was computed", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def help_text() -> str:
@@ -174,7 +183,12 @@ def _check(overrides: list[str]) -> None:
 def _hydra(overrides: list[str], words: Words) -> int:
     """Hand over to Hydra; the exit code is 1 when any cell failed or a dataset was missing."""
     import hydra
+    import yaml
     from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from mloml.plain_yaml import yaml_problem
 
     outcomes: list[int] = []
 
@@ -186,7 +200,14 @@ def _hydra(overrides: list[str], words: Words) -> int:
         added.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
     GlobalHydra.instance().clear()
     sys.argv = [sys.argv[0], *words.flags, *added, *overrides]
-    hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us
+    try:
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(" ".join(str(error).split())) from None
+    except yaml.YAMLError as error:
+        file = getattr(getattr(error, "problem_mark", None), "name", "a config file")
+        raise ConfigError(f"{file}: {yaml_problem(error)}") from None
     return max(outcomes, default=0)
 
 

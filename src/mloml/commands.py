@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mloml.paths import conf_dir, repository
+from mloml.plain_yaml import load_yaml
 
 if TYPE_CHECKING:
     from mloml.config import Study
@@ -88,7 +89,7 @@ def _defaults(group: str, name: str, protocol: dict[str, Any] | None = None) -> 
     path = conf_dir() / group / f"{name}.yaml"
     if not path.is_file():
         return {}
-    tree = OmegaConf.create({"protocol": protocol or {}, group: OmegaConf.load(path)})
+    tree = OmegaConf.create({"protocol": protocol or {}, group: load_yaml(path)})
     resolved: Any = OmegaConf.to_container(tree, resolve=protocol is not None)
     return dict(resolved[group])
 

@@ -15,6 +15,7 @@ from mloml.config_tree import compose_members, compose_one, search_path, search_
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.learners.lookup import learner_class, parameter_names
+from mloml.output import prepare
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ def study_from_argv(name: str, argv: Sequence[str] | None = None) -> Study:
     For scripts: a mistake is printed as one line and the exit code is 2.
     """
     try:
+        prepare()
         return compose_study(name, sys.argv[1:] if argv is None else argv)
     except MlomlError as error:
         sys.exit(f"error: {error}")

@@ -12,6 +12,7 @@ from typing import Any
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import ConfigError
 from mloml.kernels.layout import POLICIES
+from mloml.names import require_name
 
 
 def _require(holds: bool, key: str, value: object, allowed: str) -> None:
@@ -114,6 +115,9 @@ class Algorithm:
     grid: dict[str, list[Any]] = field(default_factory=dict)
     note: str | None = None
 
+    def __post_init__(self) -> None:
+        require_name("algorithm.name", self.name)
+
 
 @dataclass(frozen=True)
 class Study:
@@ -126,3 +130,6 @@ class Study:
     execution: ExecutionConfig = field(default_factory=ExecutionConfig)
     data: DataSettings = field(default_factory=DataSettings)
     record: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_name("name", self.name)

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -20,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mloml.errors import ConfigError, suggestion
 from mloml.paths import conf_dir
+from mloml.plain_yaml import yaml_problem
 
 SEARCH_PATH = "hydra.searchpath"
 
@@ -85,6 +87,9 @@ def compose_one(config_name: str, overrides: Sequence[str]) -> DictConfig:
     except (HydraException, OmegaConfBaseException) as error:
         cause = error.__cause__ or error
         raise ConfigError(" ".join(str(cause).split())) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        file = getattr(getattr(error, "problem_mark", None), "name", conf_dir())
+        raise ConfigError(f"{file}: {yaml_problem(error)}") from None
 
 
 def compose_members(group: str, names: Sequence[str], beside: Sequence[str] = ()) -> dict[str, DictConfig]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from mloml.errors import StoreError
+from mloml.leftovers import create
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -25,7 +26,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with beside.open("xb") as file:
+            with create(beside) as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())

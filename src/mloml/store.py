@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from mloml.errors import StoreError
 from mloml.files import write_atomically as write_atomically
+from mloml.leftovers import clear
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,11 @@ class Store:
         path = self.path(cell)
         for leftover in path.parent.glob(f".{path.name}-*.tmp"):
             leftover.unlink(missing_ok=True)
+
+    def clear_leftovers(self) -> None:
+        """Remove what killed runs left half-written, whichever cells it was; nobody living loses anything."""
+        for pattern in (".probe-*", ".*.tmp", "*/*/.*.tmp"):
+            clear(self.folder, pattern)
 
     def read(self, path: Path) -> Record | None:
         """Return the record in a file; None, and a note in ``damaged``, when it is not whole."""

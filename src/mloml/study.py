@@ -21,6 +21,7 @@ from mloml.execution.progress import Board
 from mloml.execution.rounds import settle
 from mloml.failures import failures_frame
 from mloml.inventory import Inventory, in_turn, take_inventory
+from mloml.leftovers import clear
 from mloml.provenance import write_manifest
 from mloml.reporting.findings import headline_of
 from mloml.stale import stale_lines
@@ -151,6 +152,8 @@ class _Run:
         """Find the data, the cells, and what is stored of them."""
         self._require_splits()
         self.store.require_writable()
+        self.store.clear_leftovers()
+        clear(self.folder, ".*.tmp")
         self.inventory = take_inventory(self.study, self.say)
         for cell in self.inventory.cells:
             record = self.store.get(cell)
@@ -185,6 +188,8 @@ class _Run:
         with closing(backend), Board(self.console, list(wanted.values()), backend.n_jobs) as board:
             for record in self.records.values():
                 board.estimate.learn(record)
+            if backend.remark:
+                board.say(backend.remark)
             cells = in_turn(wanted.values())
             jobs = [self.inventory.job(cell, self.store.folder, self.name) for cell in cells]
             try:

@@ -28,6 +28,9 @@ class Reply:
     announced: int | None = None  # Content-Length, when it is to be wrong
     stall: str = ""  # "before" the answer or in the "middle" of it
     hang_up: bool = False  # close the connection without an answer
+    trickle: float = 0.0  # seconds between single bytes
+    location: str = ""  # where a redirect leads
+    length: str = ""  # Content-Length as text, when it is to be no number
 
 
 @dataclass
@@ -70,9 +73,15 @@ def site() -> Iterator[Site]:
                 return
             self.send_response(reply.status)
             size = len(reply.body) if reply.announced is None else reply.announced
-            self.send_header("Content-Length", str(size))
+            self.send_header("Content-Length", reply.length or str(size))
+            if reply.location:
+                self.send_header("Location", reply.location)
             self.end_headers()
-            self.wfile.write(reply.body)
+            for i in range(len(reply.body) if reply.trickle else 0):
+                self.wfile.write(reply.body[i : i + 1])
+                if site.over.wait(reply.trickle):
+                    return
+            self.wfile.write(b"" if reply.trickle else reply.body)
             if reply.stall == "middle":
                 self.wfile.flush()
                 site.over.wait(20)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import socket
 import threading
 
 import pytest
 
 from mloml.datasets.download import Downloader, FetchError, NotFetchedError, UnreachableError
+from mloml.leftovers import create
 
 BODY = b"5.1,3.5,1.4,0.2,Iris-setosa\n" * 100
 
@@ -156,3 +158,85 @@ def test_a_cache_folder_that_cannot_be_used_says_how_to_choose_another(site, set
     broken = dataclasses.replace(settings, cache=str(tmp_path / "file"))
     with pytest.raises(FetchError, match=r"set data\.cache"):
         Downloader(broken).fetch(site.serve("/x", BODY))
+
+
+def test_a_redirect_on_the_own_host_is_followed(site, settings, Reply):
+    site.serve("/there", BODY)
+    assert (
+        Downloader(settings).fetch(site.serve("/x", Reply(status=302, location="/there"))).read_bytes()
+        == BODY
+    )
+    far = site.serve("/y", Reply(status=301, location=f"{site.url}/there"))
+    assert Downloader(settings).fetch(far).read_bytes() == BODY
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.2"])
+def test_a_redirect_to_another_host_is_followed_only_when_the_config_lists_it(site, settings, Reply, host):
+    port = site.url.rsplit(":", 1)[1]
+    elsewhere = f"http://{host}:{port}/there"
+    site.serve("/there", BODY)
+    url = site.serve("/x", Reply(status=302, location=elsewhere))
+    with pytest.raises(FetchError, match=rf"/x: sends us to {elsewhere}; refused \(.*data.redirects\)"):
+        Downloader(settings).fetch(url)
+    assert site.hits["/there"] == 0
+    with pytest.raises(FetchError, match="refused"):  # a host alone stands for its usual port
+        Downloader(dataclasses.replace(settings, redirects=[host])).fetch(url)
+    listed = dataclasses.replace(settings, redirects=[f"{host}:{port}"])
+    if host == "localhost":  # the server listens on one address only
+        assert Downloader(listed).fetch(url).read_bytes() == BODY
+    else:
+        with pytest.raises(UnreachableError, match=rf"{host}:{port} cannot be reached"):
+            Downloader(listed).fetch(url)
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://[", "//127.0.0.1:1/x"])
+def test_a_redirect_to_something_else_is_refused(site, settings, Reply, target):
+    with pytest.raises(FetchError, match="sends us to"):
+        Downloader(settings).fetch(site.serve("/x", Reply(status=302, location=target)))
+
+
+def test_redirects_in_a_circle_end(site, settings, Reply):
+    with pytest.raises(FetchError, match="more than 5 redirects"):
+        Downloader(settings).fetch(site.serve("/x", Reply(status=302, location="/x")))
+
+
+def test_a_download_that_trickles_for_ever_ends_at_the_deadline(site, settings, Reply):
+    patient = dataclasses.replace(settings, deadline=0.4, read_timeout=5.0)
+    url = site.serve("/x", Reply(BODY, trickle=0.05))  # two minutes, and never silent for long
+    downloader = Downloader(patient)
+    with pytest.raises(FetchError, match=r"/x: not fetched within 0.4 s \(data.deadline\)"):
+        downloader.fetch(url)
+    assert not list(downloader.folder.rglob("*.part"))
+    assert not downloader.path(url).exists()
+
+
+def test_the_deadline_is_for_all_tries_together(site, settings, Reply):
+    slow = dataclasses.replace(settings, deadline=0.3, backoff=0.2, attempts=10)
+    with pytest.raises(FetchError, match="data.deadline"):
+        Downloader(slow).fetch(site.serve("/x", Reply(status=500)))
+    assert site.hits["/x"] < 5
+
+
+@pytest.mark.parametrize("length", ["abc", "-1", "1e3", "\u00b2"])
+def test_a_length_that_is_no_number_is_one_line(site, settings, Reply, length):
+    with pytest.raises(FetchError) as caught:
+        Downloader(settings).fetch(site.serve("/x", Reply(BODY, length=length)))
+    assert "\n" not in str(caught.value)
+
+
+def test_more_than_a_dataset_can_have_is_refused(site, settings, Reply):
+    for reply in (Reply(BODY), Reply(BODY, announced=0)):
+        with pytest.raises(FetchError, match="refused"):
+            Downloader(settings).fetch(site.serve("/x", reply), largest=len(BODY) - 1)
+
+
+def test_what_a_killed_download_left_is_cleared_and_a_living_one_is_not(site, settings):
+    downloader = Downloader(settings)
+    folder = downloader.path(site.url).parent
+    folder.mkdir(parents=True)
+    (folder / "dead.part").write_bytes(b"half")
+    with create(folder / "living.part"):
+        for name in ("dead", "living"):
+            os.utime(folder / f"{name}.part", (0, 0))
+        downloader.fetch(site.serve("/x", BODY))
+        assert [path.name for path in folder.glob("*.part")] == ["living.part"]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import io
+import lzma
 import pickle
 import stat
 import struct
 import tarfile
 import zipfile
+from random import Random
 
 import pytest
 
-from mloml.datasets import unpack
+from mloml.datasets import DataSettings, catalogue, load, unpack
+from mloml.datasets.catalogue import DatasetConfig
 from mloml.datasets.lzw import decompress
 from mloml.datasets.unpack import Files, folder_files, open_archive
 from mloml.datasets.xlsx import read_xlsx
@@ -73,8 +77,6 @@ def test_a_size_that_lies_about_a_bomb_is_not_believed(make_zip):
 
 @pytest.mark.parametrize("name", ["iris.data.gz", "iris.csv.xz"])
 def test_a_packed_file_is_read_up_to_a_limit(name):
-    import lzma
-
     pack = gzip.compress if name.endswith("gz") else lzma.compress
     files = Files("here", {name: lambda: io.BytesIO(pack(b"0" * 10**6))})
     assert len(files.open(name, limit=10**6).read()) == 10**6
@@ -197,3 +199,84 @@ def test_unix_compress_is_unpacked(make_zip):
 def test_what_was_not_packed_by_unix_compress_is_refused(data):
     with pytest.raises(DataFormatError):
         decompress(data, 10**6, "x.Z")
+
+
+@pytest.mark.parametrize("method", [9, 12, 14, 93, 98])
+def test_a_zip_packed_by_another_method_says_so(make_zip, method):
+    data = bytearray(make_zip({"iris.data": b"1,2,a\n"}))
+    for at in (data.rindex(b"PK\x01\x02") + 10, data.index(b"PK\x03\x04") + 8):
+        struct.pack_into("<H", data, at, method)
+    with pytest.raises(DataFormatError, match=rf"iris.data: damaged \(packed by method {method}, "):
+        opened(bytes(data)).open("iris.data")
+
+
+def test_a_name_that_differs_inside_a_zip_is_one_line(make_zip):
+    data = make_zip({"iris.data": b"1,2,a\n"}).replace(b"iris.data", b"iris.dat_", 1)
+    with pytest.raises(DataFormatError, match="damaged"):
+        opened(data).open("iris.data")
+
+
+def test_a_list_of_a_million_members_is_refused_before_it_is_read(monkeypatch):
+    entry = struct.pack(
+        "<4s4B4HL2L5H2L", b"PK\x01\x02", *[20, 0, 20, 0], *[0] * 4, *[0] * 3, *[1, 0, 0, 0, 0], 0, 0
+    )
+    directory = (entry + b"x") * 10**6
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, len(directory), 4, 0)
+    monkeypatch.setattr(zipfile, "ZipFile", lambda stream: pytest.fail("it was read"))
+    with pytest.raises(DataFormatError, match="more than 10000 members"):
+        opened(b"PK\x03\x04" + directory + end)
+
+
+def test_archives_without_end_in_an_archive_are_refused(make_zip):
+    inner = make_zip({"other.txt": b""})
+    with pytest.raises(DataFormatError, match="more than 20 archives"):
+        opened(make_zip({f"{i}.zip": inner for i in range(21)})).archives()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_text_that_unpacks_to_too_much_is_refused_before_a_row_is_read(pack, tmp_path, monkeypatch):
+    suffix = "gz" if pack is gzip.compress else "xz"
+    (tmp_path / f"iris.csv.{suffix}").write_bytes(pack(b"0,0,0,0,a\n" * 10**6))
+    own = DatasetConfig(name="own", path=str(tmp_path / f"iris.csv.{suffix}"))
+    monkeypatch.setattr("mloml.datasets.local.read_csv", lambda *_, **__: pytest.fail("it was parsed"))
+    with pytest.raises(DataFormatError, match="unpacks to more than 4 MB; refused"):
+        load(own, DataSettings(largest_text=4.0, cache=str(tmp_path / "cache")))
+    with pytest.raises(DataFormatError, match=r"unpacks to more than 1\.05 MB; refused"):  # iris is small
+        load(catalogue()["iris"], DataSettings(dir=str(tmp_path), cache=str(tmp_path / "cache")))
+
+
+def test_a_member_larger_than_the_dataset_is_refused(make_zip, tmp_path):
+    rows = b"".join(b"%d.%d,0,0,0,Iris-setosa\n" % (i, i * i) for i in range(60000))
+    (tmp_path / "iris.zip").write_bytes(make_zip({"iris.data": rows}))
+    with pytest.raises(DataFormatError, match=r"unpacks to more than 1\.05 MB; refused"):
+        load(catalogue()["iris"], DataSettings(dir=str(tmp_path), cache=str(tmp_path / "cache")))
+
+
+def test_every_dataset_fits_its_own_limit():
+    for config in catalogue().values():
+        assert config.largest_text() > 20 * config.rows * config.features or config.name.startswith("pems")
+    assert catalogue()["pems"].largest_text() > 600e6
+
+
+def test_a_damaged_spreadsheet_is_one_line_whatever_is_wrong_with_it(make_zip):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.append([1, 2])
+    book.create_sheet().append([1])
+    stream = io.BytesIO()
+    book.save(stream)
+    whole = stream.getvalue()
+    random = Random(0)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name, content in members.items():
+        for damaged in (b"", b"<", content[: len(content) // 2], content.replace(b"1", b"x"), b"<a/>"):
+            with contextlib.suppress(DataFormatError):
+                read_xlsx(io.BytesIO(make_zip(members | {name: damaged})), where="x.xlsx")
+    for _ in range(60):
+        data = bytearray(whole)
+        for _ in range(3):
+            data[random.randrange(len(data))] = random.randrange(256)
+        with contextlib.suppress(DataFormatError):
+            read_xlsx(io.BytesIO(bytes(data)), where="x.xlsx")

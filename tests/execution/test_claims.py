@@ -1,5 +1,6 @@
 """Claims: one holder at a time, and a memory for deaths."""
 
+import os
 import subprocess
 import sys
 
@@ -80,4 +81,22 @@ def test_a_claim_cannot_be_had_twice_in_one_process_either(path):
 def test_a_folder_that_cannot_be_written_is_an_error_of_the_store(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"), claim(tmp_path / "file" / "cell", "run"):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["symbolic", "hard"])
+def test_a_claim_does_not_follow_links(tmp_path, kind):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    path = tmp_path / "cell"
+    path.symlink_to(mine) if kind == "symbolic" else path.hardlink_to(mine)
+    for look in (lambda: claim(path, "run").__enter__(), lambda: is_held(path), lambda: verdict(path, "run")):
+        with pytest.raises(StoreError, match=r"cell: is a link .* where a claim should be; remove it"):
+            look()
+    assert mine.read_text() == "mine"
+
+
+def test_a_pipe_in_the_place_of_a_claim_is_no_claim(tmp_path):
+    os.mkfifo(tmp_path / "cell")
+    with pytest.raises(StoreError, match="no plain file"), claim(tmp_path / "cell", "run"):
         pass

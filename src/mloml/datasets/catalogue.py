@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from mloml.errors import ConfigError, suggestion
+from mloml.names import require_name
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
 UCI = ("ucimlrepo", "archive")
@@ -99,6 +100,7 @@ class DatasetConfig(_FromMapping):
     label: str | None = None
 
     def __post_init__(self) -> None:
+        require_name("dataset.name", self.name)
         if isinstance(self.original, Mapping):
             original = OriginalFiles.from_mapping(self.original, "dataset.original.")
             object.__setattr__(self, "original", original)

@@ -13,6 +13,7 @@ from mloml.config_tree import search_path, search_path_override
 from mloml.datasets.catalogue import DatasetConfig, DataSettings, catalogue
 from mloml.datasets.loading import availability, load
 from mloml.errors import ConfigError, MlomlError, suggestion
+from mloml.output import OutputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command == "show":
             return show(_chosen([arguments.name], known)[0], settings)
         return list_all(known, settings)
+    except OutputError:
+        raise
     except MlomlError as error:
         print(f"mloml data: {error}", file=sys.stderr)
         return 1

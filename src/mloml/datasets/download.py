@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import re
-import tempfile
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from filelock import FileLock
 
 from mloml.datasets.catalogue import LARGEST_FILE, DataSettings
 from mloml.datasets.request import FetchError, PassingError, Request, UnreachableError, unreachable
+from mloml.leftovers import clear, create
 
 Checksums = dict[str, str | None]
 
@@ -104,16 +104,17 @@ class Downloader:
         raise FetchError(f"{url}: {reason}, {self.settings.attempts} times")
 
     def _try(self, request: Request, path: Path, wanted: Checksums) -> None:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        clear(path.parent, "*.part")
+        temporary = path.parent / f"{uuid4().hex}.part"
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with create(temporary) as stream:
                 found = request.save(stream, path.name.split("-", 1)[1])
             for name, value in wanted.items():
                 if value is not None and found[name] != value:
                     raise PassingError(f"wrong checksum ({name} {found[name][:12]}…, expected {value[:12]}…)")
-            Path(temporary).replace(path)
+            temporary.replace(path)
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         note = Path(f"{temporary}.json")
         note.write_text(json.dumps({"url": request.url, "sha256": found["sha256"]}))
         note.replace(_note(path))

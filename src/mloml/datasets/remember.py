@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.datasets.table import Table
+from mloml.leftovers import clear, create
 
 _log = logging.getLogger(__name__)
 _WORTH_KEEPING = 2**20  # bytes of source files; less is parsed in a moment
@@ -57,12 +57,13 @@ def _write(path: Path, table: Table) -> None:
     """Write whole or not at all; a cache that cannot be written costs time, not the run."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        clear(path.parent, "*.part")
+        temporary = path.parent / f"{uuid4().hex}.part"
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with create(temporary) as stream:
                 np.savez(stream, X=table.X, labels=np.array(table.labels), dropped=table.dropped)
-            Path(temporary).replace(path)
+            temporary.replace(path)
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         _log.warning("%s cannot be written (%s); it will be parsed again next time", path, error)

@@ -23,6 +23,8 @@ class Backend(Protocol):
     """What a study needs to know of the place where its cells are computed."""
 
     n_jobs: int
+    remark: str
+    """What to tell before cells are computed, if anything."""
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Yield one outcome per job, in any order; closing the iterator early abandons the rest."""

@@ -39,6 +39,7 @@ class DaskBackend:
             from distributed import Client, LocalCluster
         except ImportError:
             raise ConfigError("execution=dask needs dask.distributed: pip install 'mloml[dask]'") from None
+        self.remark = ""
         self._cluster: Any = None
         if address is None:
             workers = joblib.effective_n_jobs(n_jobs)
@@ -53,7 +54,13 @@ class DaskBackend:
             self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS)
         except (OSError, ValueError):
             raise ConfigError(f"execution.address={address}: no dask scheduler answers there") from None
-        self.n_jobs = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+        except Exception as error:  # of the address's protocol: a package or a certificate that is not there
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"execution.address={address}: cannot be used ({reason})") from None
+        workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        self.n_jobs = max(1, workers)
+        if not workers:
+            self.remark = f"the dask scheduler has no workers yet; waiting for some: `dask worker {address}`"
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Yield outcomes as they come."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import os
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass

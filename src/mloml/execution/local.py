@@ -43,6 +43,7 @@ class LocalBackend:
 
     def __init__(self, n_jobs: int = -1) -> None:
         self.n_jobs = joblib.effective_n_jobs(n_jobs)
+        self.remark = ""
         self._slots = [_take_slot() for _ in range(self.n_jobs)]
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:

@@ -57,6 +57,7 @@ class SlurmBackend:
         except (RuntimeError, NameError, TypeError, ValueError) as error:
             raise ConfigError(f"execution.slurm: {' '.join(str(error).split())}") from None
         self.n_jobs = int(given.get("slurm_array_parallelism", 1))
+        self.remark = ""
         self._cluster = cluster
         self._poll = POLL_SECONDS[cluster]
         self._active: list[Bundle] = []

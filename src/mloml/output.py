@@ -1,0 +1,54 @@
+"""Standard output that may be full or closed: an error for the person at the keyboard, not a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from mloml.errors import MlomlError
+
+
+class OutputError(MlomlError):
+    """What should be shown cannot be: the disk is full, or whoever read it has gone."""
+
+
+class Output:
+    """Standard output; a failure to write is raised as one of ours, once, and what follows is dropped."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, as on any file."""
+        return int(self._attempt(self._stream.write, text) or 0)
+
+    def flush(self) -> None:
+        """Flush, as on any file."""
+        self._attempt(self._stream.flush)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _attempt(self, action: Any, *arguments: Any) -> Any:
+        try:
+            return action(*arguments)
+        except OSError as error:
+            # What is still in the buffer would fail again when Python ends.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+            raise OutputError(f"standard output cannot be written ({error.strerror})") from None
+
+
+def prepare() -> None:
+    """Look at what a program takes for granted: a folder to work in, and somewhere to write to."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise MlomlError("the working directory was deleted; change to another one") from None
+    if sys.stdout is None:
+        raise OutputError("standard output is closed; send it to a file or to /dev/null")
+    if not isinstance(sys.stdout, Output):
+        sys.stdout = Output(sys.stdout)  # type: ignore[assignment]
