@@ -71,7 +71,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "code"), [(["data", "list"], 1), (["--help"], 1), (["status"], 2)])
 def test_a_full_disk_behind_standard_output_is_one_line(arguments, code, tmp_path):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "mloml.cli", *arguments], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE
         )

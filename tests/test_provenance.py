@@ -160,3 +160,27 @@ def test_costs_are_written_into_a_page_between_its_markers(artefact, tmp_path):
     page.write_text("no markers")
     with pytest.raises(MlomlError, match="has no place for costs"):
         provenance.main(arguments)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b"null", b"[]", b"3", b"\xff\xfe\x00", b"{}"),
+        b'{"state": "complete", "files": [], "code": 3, "cells": null}',
+        b'{"state": "running", "files": {"cells.csv": 1}, "code": {"MOML": []}, "cells": 7}',
+    ],
+)
+def test_a_damaged_manifest_is_a_finding(artefact, content):
+    folder, store, _ = artefact
+    (folder / "manifest.json").write_bytes(content)
+    findings = check(folder, store)
+    assert findings
+    assert all("\n" not in line for line in findings)
+    assert "damaged" in findings[0]
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2,3\n4\n", b"\xff\xfe\x00\n1", b"key,status\n1,ok\n"])
+def test_damaged_cells_are_a_finding(artefact, content):
+    folder, store, _ = artefact
+    (folder / "cells.csv").write_bytes(content)
+    assert any("damaged" in line or "cells.csv" in line for line in check(folder, store))

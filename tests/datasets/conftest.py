@@ -30,7 +30,7 @@ class Reply:
     hang_up: bool = False  # close the connection without an answer
     trickle: float = 0.0  # seconds between single bytes
     location: str = ""  # where a redirect leads
-    length: str = ""  # Content-Length as text, when it is to be no number
+    length: str = ""  # Content-Length as text, when it is to be no number, or "none"
 
 
 @dataclass
@@ -73,7 +73,8 @@ def site() -> Iterator[Site]:
                 return
             self.send_response(reply.status)
             size = len(reply.body) if reply.announced is None else reply.announced
-            self.send_header("Content-Length", reply.length or str(size))
+            if reply.length != "none":
+                self.send_header("Content-Length", reply.length or str(size))
             if reply.location:
                 self.send_header("Location", reply.location)
             self.end_headers()

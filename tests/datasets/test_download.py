@@ -191,7 +191,7 @@ def test_a_redirect_to_another_host_is_followed_only_when_the_config_lists_it(si
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://[", "//127.0.0.1:1/x"])
 def test_a_redirect_to_something_else_is_refused(site, settings, Reply, target):
-    with pytest.raises(FetchError, match="sends us to"):
+    with pytest.raises(FetchError, match=r"sends us to|Invalid IPv6"):
         Downloader(settings).fetch(site.serve("/x", Reply(status=302, location=target)))
 
 
@@ -212,7 +212,7 @@ def test_a_download_that_trickles_for_ever_ends_at_the_deadline(site, settings, 
 
 def test_the_deadline_is_for_all_tries_together(site, settings, Reply):
     slow = dataclasses.replace(settings, deadline=0.3, backoff=0.2, attempts=10)
-    with pytest.raises(FetchError, match="data.deadline"):
+    with pytest.raises(FetchError, match=r"data\.deadline"):
         Downloader(slow).fetch(site.serve("/x", Reply(status=500)))
     assert site.hits["/x"] < 5
 
@@ -225,7 +225,7 @@ def test_a_length_that_is_no_number_is_one_line(site, settings, Reply, length):
 
 
 def test_more_than_a_dataset_can_have_is_refused(site, settings, Reply):
-    for reply in (Reply(BODY), Reply(BODY, announced=0)):
+    for reply in (Reply(BODY), Reply(BODY, length="none")):
         with pytest.raises(FetchError, match="refused"):
             Downloader(settings).fetch(site.serve("/x", reply), largest=len(BODY) - 1)
 

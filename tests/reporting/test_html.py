@@ -211,3 +211,23 @@ def test_runs_below_an_artefact_tell_its_state_its_failures_and_where_it_comes_f
     assert section.state == "interrupted"
     assert [table.source for table in section.failures] == ["protocols/paper/failures.csv"]
     assert "<code>make it</code>" in write_report(results).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"\xff\xfe\x00", b'{"config": {"algorithms": 3}, "state": {}}']
+)
+def test_a_damaged_manifest_costs_nothing_but_itself(results, content):
+    manifests = sorted(results.glob("*/manifest.json"))
+    for path in manifests or [results / "table2" / "manifest.json"]:
+        path.write_bytes(content)
+    assert "Table II" in write_report(results).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"a,b\n1,2,3\n4\n", b"\xff\xfe\x00\n1", b"split,error,dataset,algorithm\nx,y,z,w\n"]
+)
+def test_a_damaged_csv_file_costs_nothing_but_itself(results, content):
+    for path in results.glob("table2/*.csv"):
+        path.write_bytes(content)
+    (results / "table2" / "cells.csv").write_bytes(content)
+    assert "Table II" in write_report(results).read_text(encoding="utf-8")
