@@ -51,4 +51,4 @@ def prepare() -> None:
     if sys.stdout is None:
         raise OutputError("standard output is closed; send it to a file or to /dev/null")
     if not isinstance(sys.stdout, Output):
-        sys.stdout = Output(sys.stdout)  # type: ignore[assignment]
+        sys.stdout = Output(sys.stdout)

@@ -57,7 +57,7 @@ def watch(worker: int, parent: int | None) -> None:
 
 
 def _wait_for_orders(orders: Orders, parent_end: int | None) -> bool:
-    sources = [0] * orders.open + [parent_end] * (parent_end is not None)
+    sources = [end for end in (0 if orders.open else None, parent_end) if end is not None]
     ready, _, _ = select.select(sources, [], [], max(0.0, min(PAUSE, orders.seconds_left())))
     return 0 in ready
 
