@@ -176,3 +176,17 @@ def test_grid_values_are_checked_like_parameters():
 def test_dataclasses_keep_their_defaults_and_convert_types():
     assert typed(ProtocolConfig, {"splits": "7"}, "protocol").splits == 7
     assert typed(ExecutionConfig, {}, "execution") == ExecutionConfig()
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".claims", "a/b", "a b", "ä", "a\n", "x" * 101, None, 3])
+def test_names_cannot_leave_their_folder(name):
+    from mloml.config import Algorithm, Study
+    from mloml.datasets.catalogue import DatasetConfig
+
+    for key, make in (
+        ("dataset.name", lambda: DatasetConfig(name=name)),
+        ("algorithm.name", lambda: Algorithm(name, "A title", "Euclidean")),
+        ("name", lambda: Study(name, [], [])),
+    ):
+        with pytest.raises(ConfigError, match=rf"^{key}=.*: must be letters, digits"):
+            make()

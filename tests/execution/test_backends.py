@@ -71,7 +71,7 @@ def test_dask_tells_failures_deaths_and_time_limits_apart(lab):
 def test_a_batch_job_that_dies_is_submitted_again_with_what_is_left_of_it(lab):
     faults = ("leave a thread", "kill", "raise the unspeakable", "hold the lock")
     lab.plan({f"iris/kissme/{split}": fault for split, fault in enumerate(faults)})
-    study = lab.study(backend="slurm", cluster="local", algorithms=["kissme"], splits=4, time_limit=10.0)
+    study = lab.study(backend="slurm", cluster="local", algorithms=["kissme"], splits=4, time_limit=20.0)
     assert list(run_study(study).frame["status"]) == ["ok", "killed", "failed", "timeout"]
     assert lab.runs("start") == {f"iris/kissme/{split}": n for split, n in enumerate((1, 2, 1, 1))}
 
@@ -80,6 +80,23 @@ def test_an_address_where_no_scheduler_answers_is_one_line(monkeypatch):
     monkeypatch.setattr("mloml.execution.dask.ANSWER_SECONDS", 1)
     with pytest.raises(ConfigError, match=r"execution.address=tcp://127.0.0.1:1: no dask scheduler answers"):
         DaskBackend("tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("address", ["ucx://127.0.0.1:1", "tls://127.0.0.1:1"])
+def test_an_address_of_a_protocol_that_cannot_be_used_is_one_line(monkeypatch, address):
+    monkeypatch.setattr("mloml.execution.dask.ANSWER_SECONDS", 1)
+    with pytest.raises(ConfigError, match=rf"execution.address={address}: cannot be used \(") as caught:
+        DaskBackend(address)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_scheduler_without_workers_is_waited_for_and_the_run_says_so():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        backend = DaskBackend(cluster.scheduler_address)
+        assert backend.remark.startswith("the dask scheduler has no workers yet; waiting for some")
+        backend.close()
 
 
 def test_a_machine_without_slurm_says_so(tmp_path):
