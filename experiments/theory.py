@@ -36,7 +36,13 @@ if __name__ == "__main__":
         sources = {name: Source(d.checksum, d.source, d.regenerated) for name, d in data.items()}
         state = "incomplete" if len(result.failures) else "complete"
         write_manifest(
-            result.folder, study, result.frame, sources, state=state, wall_seconds=time.time() - began
+            result.folder,
+            study,
+            result.frame,
+            sources,
+            state=state,
+            wall_seconds=time.time() - began,
+            records=result.records,
         )
     except MlomlError as error:
         sys.exit(f"error: {error}")

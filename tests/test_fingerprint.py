@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -8,8 +9,15 @@ from pathlib import Path
 import pytest
 
 import mloml
+from mloml.code import Code, normalised
 from mloml.errors import ConfigError
-from mloml.fingerprint import code_modules, fingerprint, fingerprint_of, normalised
+from mloml.fingerprint import (
+    code_modules,
+    fingerprint,
+    fingerprint_of,
+    modules_behind,
+)
+from mloml.loaded import read_sources
 
 PACKAGE = Path(mloml.__file__).parent
 
@@ -24,8 +32,12 @@ def package(tmp_path):
     return copy
 
 
+def code_in(package):
+    return Code({path: file.content for path, file in read_sources(package).items()})
+
+
 def mark(package, learner="KISSME"):
-    return fingerprint_of(code_modules(learner, package), package)
+    return fingerprint_of(learner, code_in(package))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +91,7 @@ def test_imports_inside_functions_relative_imports_and_names_of_packages_are_fol
         "        from mloml.learners import Special\n"
         "        import mloml.kernels.extra\n"
     )
-    modules = code_modules("Toy", package)
+    modules = code_modules("Toy", code_in(package))
     expected = {
         "mloml.learners.toy",
         "mloml.learners.kissme",
@@ -104,7 +116,7 @@ def test_every_module_of_the_package_that_is_loaded_is_covered(learner):
         "print(*(n for n, file in files.items() if not file.endswith('__init__.py')))\n"
     )
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert set(loaded.stdout.split()) <= set(code_modules(learner))
+    assert set(loaded.stdout.split()) <= set(modules_behind(learner))
 
 
 def test_an_unknown_learner_is_refused():
@@ -114,3 +126,59 @@ def test_an_unknown_learner_is_refused():
 
 def test_a_body_of_only_a_docstring_stays_valid_code():
     compile(normalised('class A:\n    "Doc."\n'), "toy", "exec")
+
+
+SCRIPT = """
+import sys, mloml
+from pathlib import Path
+from mloml.errors import CodeChangedError
+package = Path(mloml.__file__).parent
+assert str(package) == sys.argv[1], package
+{edit}
+from mloml.fingerprint import fingerprint, require_current_code
+print(fingerprint("KISSME"))
+try:
+    require_current_code(["KISSME", "Euclidean"])
+except CodeChangedError as error:
+    print(error)
+"""
+
+EDITS = {
+    "none": ("pass", ""),
+    "touched": ("(package / 'preprocessing.py').touch()", ""),
+    "comment": ("(package / 'preprocessing.py').open('a').write('# why not')", ""),
+    "elsewhere": ("(package / 'cli.py').open('a').write('CHANGED = True')", ""),
+    "another learner": ("(package / 'learners' / 'lmnn.py').open('a').write('CHANGED = True')", ""),
+    "code": ("(package / 'preprocessing.py').open('a').write('CHANGED = True')", "mloml.preprocessing"),
+    "no code any more": ("(package / 'preprocessing.py').open('a').write('def (')", "mloml.preprocessing"),
+    "deleted": ("(package / 'evaluation' / 'splits.py').unlink()", "mloml.evaluation.splits"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_process_knows_what_it_imported_and_refuses_when_the_disk_has_other_code(package, edit):
+    action, named = EDITS[edit]
+    before = mark(package)
+    script = [sys.executable, "-c", SCRIPT.format(edit=action), str(package)]
+    environment = os.environ | {"PYTHONPATH": str(package.parent)}
+    done = subprocess.run(script, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    imported, *refusal = done.stdout.splitlines()
+    assert imported == before  # that of the import, though asked for after the edit
+    if named:
+        assert refusal == [
+            f"the code of {named} was changed after this process imported it: restart it "
+            "(the program, the notebook's kernel, the dask workers), so that nothing is mixed"
+        ]
+    else:
+        assert not refusal
+
+
+def test_everything_behind_a_learner_is_imported_before_a_worker_computes(package):
+    script = (
+        "import sys; from mloml.fingerprint import import_all, modules_behind; import_all('OPML')\n"
+        "before = set(sys.modules); import mloml.learners as all_of_them; all_of_them.OPML\n"
+        "late = {n for n in set(sys.modules) - before if n.startswith('mloml.')}\n"
+        "assert not late, late; assert set(modules_behind('OPML')) <= before\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

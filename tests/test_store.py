@@ -53,8 +53,9 @@ def test_a_cell_comes_back_as_it_was_stored(store):
 def test_another_protocol_is_another_cell(store):
     store.put(a_cell(), a_record(a_cell()))
     assert store.get(a_cell(scans=5)) is None
-    assert [record["key"] for record in store.siblings(a_cell(scans=5))] == [a_cell().key]
-    assert not list(store.siblings(a_cell()))
+    (new, siblings), (stored, none) = store.siblings([a_cell(scans=5), a_cell()])
+    assert (new, [record["key"] for record in siblings]) == (a_cell(scans=5), [a_cell().key])
+    assert (stored, none) == (a_cell(), [])
 
 
 @given(share=st.floats(0, 1, exclude_max=True))

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mloml import loaded as loaded  # first: it reads the source that this process goes on to import
+
+# isort: split
 from mloml import learners
 
 __version__ = "0.1.0"

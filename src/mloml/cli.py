@@ -43,7 +43,7 @@ Sweep over any keys; it ends in one table:
   mloml -m dataset=iris,wine algorithm=mloml_r,mloml_t algorithm.n_layers=1,3,5
 Look at the data and at the results:
   mloml data list | fetch [NAME ...] | show NAME
-  mloml status [FOLDER ...]
+  mloml status [FOLDER ...] [--recompute N]
 The paper's tables and figures: `make help`.
 
 Config groups (choose with GROUP=NAME, change a value with GROUP.KEY=VALUE):

@@ -10,7 +10,8 @@ import pandas as pd
 
 from mloml.errors import MlomlError
 from mloml.execution.progress import clock
-from mloml.store import Record, Store, write_atomically
+from mloml.files import write_atomically
+from mloml.store import Record, Store
 
 CORES = (2, 16, 128)
 FULL_SPLITS = 30

@@ -30,6 +30,14 @@ class KernelError(MlomlError):
     """Compiled code computes something else than its formulas; this process must not go on."""
 
 
+class CellFileError(StoreError):
+    """A folder, a pipe or the like has the name of a cell; the other cells are not concerned."""
+
+
+class CodeChangedError(MlomlError):
+    """The code on the disk is not what this process imported, or not what the run began with."""
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or an empty string.
 

@@ -2,21 +2,23 @@
 
 It covers the module that defines the learner, the evaluation, and whatever of this package they import,
 directly or not. Comments, docstrings and formatting do not count; neither does code that only describes
-types.
+types. It is the hash of what this process has imported; when the disk has something else by now,
+:func:`require_current_code` refuses.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
+from importlib import import_module
 
-from mloml.errors import ConfigError
+from mloml.code import Code, normalised
+from mloml.errors import CodeChangedError
+from mloml.loaded import PACKAGE, SOURCES, Mark, mark_of, read_source
 
-_PACKAGE = Path(__file__).resolve().parent
 _EVALUATION = "mloml.evaluation.cell"
+_imported = Code({path: file.content for path, file in SOURCES.items()})
 
 
 @cache
@@ -26,122 +28,72 @@ def fingerprint(learner: str) -> str:
     >>> fingerprint("Euclidean") == fingerprint("KISSME")
     False
     """
-    return fingerprint_of(code_modules(learner), _PACKAGE)
+    return fingerprint_of(learner, _imported)
 
 
-def code_modules(learner: str, package: Path = _PACKAGE) -> list[str]:
-    """Return the modules that take part in computing a learner's cells, sorted by name.
+@cache
+def modules_behind(learner: str) -> list[str]:
+    """Return the modules that take part in computing a learner's cells, as this process imported them.
 
-    >>> "mloml.evaluation.knn" in code_modules("Euclidean")
+    >>> "mloml.evaluation.knn" in modules_behind("Euclidean")
     True
     """
-    start = _defining_module("mloml.learners", learner, package)
-    if start is None:
-        raise ConfigError(f"learner '{learner}' is not defined in mloml.learners")
-    seen: set[str] = set()
-    waiting = [start, _EVALUATION]
-    while waiting:
-        module = waiting.pop()
-        if module not in seen:
-            seen.add(module)
-            waiting += _imported_modules(module, package)
-    return sorted(seen)
+    return code_modules(learner, _imported)
 
 
-def fingerprint_of(modules: list[str], package: Path) -> str:
-    """Return one hash over the normalised source of some modules."""
+def code_modules(learner: str, code: Code) -> list[str]:
+    """Return the modules of some code that take part in computing a learner's cells, sorted by name."""
+    return code.reached_from(code.learner_module(learner), _EVALUATION)
+
+
+def fingerprint_of(learner: str, code: Code) -> str:
+    """Return one hash over the normalised source of the modules behind a learner."""
     digest = hashlib.sha256()
-    for module in modules:
-        path = _source(module, package)
-        assert path is not None
-        digest.update(f"{module}\n{normalised(path.read_text(encoding='utf-8'))}\n".encode())
+    for module in code_modules(learner, code):
+        digest.update(f"{module}\n{code.normalised(module)}\n".encode())
     return digest.hexdigest()
 
 
-def normalised(source: str) -> str:
-    r"""Return source code without comments, docstrings and the author's formatting.
-
-    >>> normalised('def f( x ):\n    "Doc."\n    return x  # why') == normalised('def f(x):\n  return x')
-    True
-    """
-    tree = ast.parse(source)
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+def require_current_code(learners: Iterable[str]) -> None:
+    """Raise a :class:`CodeChangedError` when the disk has other code for a learner than this process."""
+    changed = sorted({module for learner in set(learners) for module in changed_modules(learner)})
+    if changed:
+        names = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+        raise CodeChangedError(
+            f"the code of {names} was changed after this process imported it: restart it "
+            "(the program, the notebook's kernel, the dask workers), so that nothing is mixed"
+        )
 
 
-def _imported_modules(module: str, package: Path) -> Iterator[str]:
-    """Yield the modules of this package that a module imports, at its top or inside functions.
-
-    A package imported as a whole, such as ``mloml.learners``, is a list of exports and brings nothing by
-    itself; a name imported from it brings the module that defines the name.
-    """
-    path = _source(module, package)
-    assert path is not None
-    for node in _runtime_nodes(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            for name in (alias.name for alias in node.names):
-                if _is_module(name, package):
-                    yield name
-        elif isinstance(node, ast.ImportFrom):
-            origin = _absolute(node, module, path)
-            for name in (alias.name for alias in node.names):
-                yield from _resolve(origin, name, package)
+def changed_modules(learner: str) -> list[str]:
+    """Return the modules behind a learner whose code on the disk is not what this process imported."""
+    return [module for module in modules_behind(learner) if _differs(_imported.path(module))]
 
 
-def _resolve(origin: str, name: str, package: Path) -> Iterator[str]:
-    if _is_module(origin, package):
-        yield origin
-    elif _is_module(f"{origin}.{name}", package):
-        yield f"{origin}.{name}"
-    elif (defining := _defining_module(origin, name, package)) is not None:
-        yield defining
+@cache
+def import_all(learner: str) -> None:
+    """Import every module behind a learner now, so that none comes later from a newer version."""
+    for module in modules_behind(learner):
+        import_module(module)
 
 
-def _runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Walk a syntax tree, leaving out what stands under ``if TYPE_CHECKING:``."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            continue
-        yield node
-        yield from _runtime_nodes(node)
+_compared: dict[str, tuple[Mark, bool]] = {path: (file.mark, False) for path, file in SOURCES.items()}
+"""For each file of the package: its mark when it was last compared, and whether its code differed."""
 
 
-def _absolute(node: ast.ImportFrom, module: str, path: Path) -> str:
-    if not node.level:
-        return node.module or ""
-    up = node.level - (path.name == "__init__.py")
-    parents = module.split(".")[: len(module.split(".")) - up]
-    return ".".join(parents + ([node.module] if node.module else []))
+def _differs(path: str) -> bool:
+    try:
+        file = PACKAGE / path
+        if _compared[path][0] != mark_of(file.stat()):
+            now = read_source(file)
+            _compared[path] = now.mark, not _same_code(now.content, SOURCES[path].content)
+    except OSError:
+        return True
+    return _compared[path][1]
 
 
-def _source(module: str, package: Path) -> Path | None:
-    """Return a module's file, or None if it is not of this package."""
-    top, *rest = module.split(".")
-    if top != "mloml":
-        return None
-    stem = package.joinpath(*rest)
-    for path in (stem / "__init__.py", stem.with_suffix(".py") if rest else stem):
-        if path.is_file():
-            return path
-    return None
-
-
-def _is_module(name: str, package: Path) -> bool:
-    """Tell a module with code of its own from a package and from other people's modules."""
-    path = _source(name, package)
-    return path is not None and path.name != "__init__.py"
-
-
-def _defining_module(origin: str, name: str, package: Path) -> str | None:
-    """Return the module inside a package that defines a class or function, or None."""
-    init = _source(origin, package)
-    if init is None or init.name != "__init__.py":
-        return None
-    for path in sorted(init.parent.glob("*.py")):
-        body = ast.parse(path.read_text(encoding="utf-8")).body
-        if any(getattr(node, "name", None) == name for node in body):
-            return origin if path == init else f"{origin}.{path.stem}"
-    return None
+def _same_code(one: bytes, other: bytes) -> bool:
+    try:
+        return one == other or normalised(one) == normalised(other)
+    except (SyntaxError, ValueError):
+        return False

@@ -37,21 +37,21 @@ class Inventory:
     cells: list[Cell] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
-    _pinned: dict[str, DataSettings] = field(default_factory=dict)
+    _pinned: dict[str, tuple[DatasetConfig, DataSettings]] = field(default_factory=dict)
 
     def job(self, cell: Cell, store: Path, run: str) -> Job:
-        """Return the job that computes a cell anywhere, on the data that were found here."""
-        config = next(config for config in self.study.datasets if config.name == cell.dataset)
-        limit = self.study.execution.time_limit
-        return Job(
-            cell, _absolute(config, "path"), self._pinned[cell.dataset], str(store.resolve()), run, limit
-        )
+        """Return the job that computes a cell anywhere, on the data that were found here.
+
+        The path of the store must be absolute: workers may start in another folder.
+        """
+        config, settings = self._pinned[cell.dataset]
+        return Job(cell, config, settings, str(store), run, self.study.execution.time_limit)
 
 
 def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
     """Find the data of a study and list its cells; ``say`` is told, a line each, what is missing."""
     from mloml.datasets import load, pin
-    from mloml.evaluation.cell import Cell
+    from mloml.evaluation.cell import Cell, cells_of_splits
 
     inventory = Inventory(study)
     settings = _absolute(study.data, "dir", "cache")
@@ -65,12 +65,12 @@ def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
             inventory.missing[config.name] = str(error)
             continue
         inventory.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
-        inventory._pinned[config.name] = pin(data, settings)
-        inventory.cells += [
-            Cell(config.name, data.checksum, algorithm, study.protocol, split, study.record, data.X.shape[1])
-            for algorithm in study.algorithms
-            for split in range(study.protocol.splits)
-        ]
+        inventory._pinned[config.name] = _absolute(config, "path"), pin(data, settings)
+        for algorithm in study.algorithms:
+            first = Cell(
+                config.name, data.checksum, algorithm, study.protocol, 0, study.record, data.X.shape[1]
+            )
+            inventory.cells += cells_of_splits(first, study.protocol.splits)
     return inventory
 
 

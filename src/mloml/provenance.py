@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mloml.cell_versions import cell_versions, version_notes
 from mloml.commands import this_command
-from mloml.errors import MlomlError
-from mloml.store import Store, write_atomically
+from mloml.errors import CellFileError, MlomlError
+from mloml.files import write_atomically
+from mloml.store import Record, Store
 from mloml.surroundings import git_revision, machine
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def write_manifest(
     *,
     state: str = "complete",
     wall_seconds: float | None = None,
+    records: Iterable[Record] = (),
 ) -> Path:
     """Write ``manifest.json`` beside an artefact's files; call it when the last of them is written.
 
@@ -59,6 +62,8 @@ def write_manifest(
     state : {"running", "complete", "incomplete", "interrupted"}
     wall_seconds : float, optional
         How long the run took; the cells' own seconds are summed from the frame.
+    records : iterable of dict
+        The records of the cells, which tell with what versions each was made: by this run or long ago.
     """
     from mloml.evaluation.cell import versions
     from mloml.fingerprint import fingerprint
@@ -72,6 +77,7 @@ def write_manifest(
         "config": _public(dataclasses.asdict(study)),
         "seeds": {"protocol": study.protocol.seed, "rest": "derived from (seed, dataset, split, purpose)"},
         "versions": versions(),
+        "cell_versions": cell_versions(records),
         "git": git_revision(),
         "code": {learner: fingerprint(learner) for learner in learners},
         "datasets": {name: dataclasses.asdict(source) for name, source in sources.items()},
@@ -133,7 +139,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder (results)")
     parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
+    parser.add_argument(
+        "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="which cells --recompute takes (0)")
     arguments = parser.parse_args(argv)
+    if arguments.recompute is not None and arguments.recompute < 1:
+        raise MlomlError(f"--recompute {arguments.recompute}: must be a number of cells, at least 1")
     store = Store(arguments.results / "store")
     if arguments.cost or arguments.into:
         report = cost_report(store)
@@ -142,10 +154,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     folders = arguments.folder or sorted(path.parent for path in arguments.results.rglob(MANIFEST))
     if not folders:
         raise MlomlError(f"{arguments.results}: no artefact there yet; `make lite` makes one in a minute")
+    if arguments.recompute:
+        from mloml.recompute import recompute
+
+        return recompute(folders, store, arguments.recompute, arguments.seed)
     findings = {folder: check(folder, store) for folder in folders}
     for folder, found in findings.items():
         print(f"{folder}: {'matches the store' if not found else 'differs'}")
-        for line in found:
+        for line in found + version_notes(folder / MANIFEST):
             print(f"  {line}")
     for path, reason in store.damaged.items():
         print(f"damaged: {path} ({reason}); the next run computes it again")
@@ -157,11 +173,16 @@ def _check_cells(cells: pd.DataFrame, manifest: dict[str, Any], store: Store) ->
     if keys_hash(cells) != manifest["cells"]["keys"]:
         findings.append("cells.csv holds other cells than the manifest says")
     gone, differing = 0, 0
-    for row in cells[cells["status"] == "ok"].itertuples():
-        path = store.folder / str(row.dataset) / str(row.algorithm) / f"{row.split}-{str(row.key)[:16]}.json"
-        record = store.read(path)
+    done = cells[cells["status"] == "ok"]
+    columns = (done[name] for name in ("dataset", "algorithm", "split", "key", "error"))
+    for dataset, algorithm, split, key, error in zip(*columns, strict=True):
+        try:
+            record = store.read(f"{store.folder}/{dataset}/{algorithm}/{split}-{key[:16]}.json")
+        except CellFileError as problem:
+            findings.append(str(problem))
+            continue
         gone += record is None
-        differing += record is not None and record["error"] != row.error
+        differing += record is not None and record["error"] != error
     if gone:
         findings.append(f"{gone} cells are not in the store any more")
     if differing:

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from mloml.evaluation.determinants import determinants
 from mloml.store import Store
 
 if TYPE_CHECKING:
     from mloml.evaluation.cell import Cell
 
-NOT_DETERMINING = ("name", "splits", "bp_rate", "moml_cone")
-"""Keys of a protocol that change no cell: which splits there are, not what one of them gives."""
+Determinants = dict[str, Any]
 
-
-def determinants(cell: Cell) -> dict[str, Any]:
-    """Return what a cell's result follows from, under the names the config gives it; stored with the cell.
-
-    The key is the hash that decides; this is its readable companion.
-    """
-    from mloml.fingerprint import fingerprint
-
-    protocol = dataclasses.asdict(cell.protocol)
-    return {
-        "data": cell.checksum,
-        "code": fingerprint(cell.algorithm.learner),
-        "learner": cell.algorithm.learner,
-        "algorithm": cell.algorithm.params,
-        "grid": cell.algorithm.grid,
-        "protocol": {name: value for name, value in protocol.items() if name not in NOT_DETERMINING},
-        "record": sorted(cell.record),
-    }
+ABSENT = "not there"
 
 
 def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
@@ -44,40 +27,66 @@ def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
     cells : iterable of Cell
         Those about to be computed.
     """
+    cells = list(cells)
+    wanted = _Wanted()
     reasons: Counter[str] = Counter()
-    examples: dict[str, list[str]] = {}
-    for cell in cells:
-        now = determinants(cell)
-        stored = [old.get("determinants", {}) for old in store.siblings(cell)]
-        if any(before != now and before | {"record": now["record"]} == now for before in stored):
-            continue  # it is as good as ever, and recorded something else
-        if stored:
-            # The one with the fewest differences explains the most.
-            fewest: list[str] = min((differences(before, now) for before in stored), key=len)
-            reason = "; ".join(fewest)
+    examples: dict[str, dict[str, None]] = {}
+    for cell, records in store.siblings(cells):
+        reason = wanted.reason(cell, [record.get("determinants", {}) for record in records])
+        if reason:
             reasons[reason] += 1
-            names = examples.setdefault(reason, [])
-            name = f"{cell.dataset}/{cell.algorithm.name}"
-            if name not in names:
-                names.append(name)
+            examples.setdefault(reason, {})[f"{cell.dataset}/{cell.algorithm.name}"] = None
     return [
-        f"stale: {count} stored cells of {_listing(examples[reason])} are not used: {reason}"
+        f"stale: {count} stored cells of {_listing(list(examples[reason]))} are not used: {reason}"
         for reason, count in reasons.items()
     ]
 
 
-def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+class _Wanted:
+    """What is asked for now; cells that differ in their split only are looked at once."""
+
+    def __init__(self) -> None:
+        self._now: dict[tuple[object, ...], Determinants] = {}
+        self._reasons: dict[tuple[object, ...], str] = {}
+
+    def reason(self, cell: Cell, stored: list[Determinants]) -> str:
+        """Say why none of the stored ones can be used; nothing when there is none, or one just as good."""
+        if not stored:
+            return ""
+        # Identities are enough and quick: the caller keeps the cells, so nothing takes their place.
+        group = cell.dataset, cell.checksum, id(cell.algorithm), id(cell.protocol), id(cell.record)
+        known = group, json.dumps([before | {"split": 0} for before in stored], sort_keys=True)
+        if known not in self._reasons:
+            if group not in self._now:
+                self._now[group] = json.loads(json.dumps(determinants(cell)))  # as it comes from a file
+            self._reasons[known] = _reason(stored, self._now[group] | {"split": cell.split})
+        return self._reasons[known]
+
+
+def _reason(stored: list[Determinants], now: Determinants) -> str:
+    if any(before | {"record": now["record"]} == now for before in stored):
+        return ""  # it is as good as ever and recorded something else
+    # The one with the fewest differences explains the most.
+    fewest: list[str] = min((differences(before, now) for before in stored), key=len)
+    return "; ".join(fewest)
+
+
+def differences(before: Determinants, now: Determinants) -> list[str]:
     """Name what differs between two cells' determinants.
 
     >>> differences({"code": "a", "protocol": {"scans": 20}}, {"code": "b", "protocol": {"scans": 5}})
     ['the code that computes them changed', 'protocol.scans was 20, is 5']
     """
-    words = {"data": "the data changed", "code": "the code that computes them changed"}
+    if before.keys() != now.keys():
+        return ["another version of mloml stored them"]
+    words = {"checksum": "the data changed", "code": "the code that computes them changed"}
     found = [text for name, text in words.items() if before.get(name) != now.get(name)]
     old, new = _flat(before, skip=words), _flat(now, skip=words)
-    changed = (name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name))
-    found += [f"{name} was {old.get(name)}, is {new.get(name)}" for name in changed]
-    return found or ["something else that determines them changed"]
+    for name in sorted(old.keys() | new.keys()):
+        was, is_now = old.get(name, ABSENT), new.get(name, ABSENT)
+        if was != is_now:
+            found.append(f"{name.replace('algorithm.params.', 'algorithm.')} was {was}, is {is_now}")
+    return found
 
 
 def _flat(tree: dict[str, Any], skip: Iterable[str] = (), prefix: str = "") -> dict[str, Any]:

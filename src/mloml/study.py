@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from rich.console import Console
 
+from mloml.collector import collector_as_usual, collector_at_rest
 from mloml.commands import typed_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.execution import open_backend
@@ -20,12 +21,14 @@ from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
 from mloml.execution.rounds import settle
 from mloml.failures import failures_frame
+from mloml.files import write_atomically
+from mloml.fingerprint import require_current_code
 from mloml.inventory import Inventory, in_turn, take_inventory
 from mloml.leftovers import clear
 from mloml.provenance import write_manifest
 from mloml.reporting.findings import headline_of
 from mloml.stale import stale_lines
-from mloml.store import Record, Store, cells_frame, write_atomically
+from mloml.store import Record, Store, cells_frame
 from mloml.summary import print_summary
 
 if TYPE_CHECKING:
@@ -97,7 +100,16 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
 def _carry_out(run: _Run, interruption: Interruption) -> StudyResult:
     refresh = run.refresh
     try:
-        run.look_around()
+        return _run_to_the_end(run)
+    finally:
+        collector_as_usual()
+
+
+def _run_to_the_end(run: _Run) -> StudyResult:
+    refresh = run.refresh
+    try:
+        with collector_at_rest():
+            run.look_around()
     except KeyboardInterrupt:
         interruption.noticed = True
         run.say(f"interrupted before anything was computed; to go on: {typed_command()}")
@@ -140,6 +152,7 @@ class _Run:
         self.records: dict[str, Record] = {}
         self.failures: dict[str, Outcome] = {}
         self.computed = 0
+        self._result: tuple[tuple[int, int], StudyResult] | None = None
         self._next_refresh = time.monotonic() + study.execution.refresh
 
     def say(self, line: str) -> None:
@@ -151,14 +164,12 @@ class _Run:
     def look_around(self) -> None:
         """Find the data, the cells, and what is stored of them."""
         self._require_splits()
+        require_current_code(algorithm.learner for algorithm in self.study.algorithms)
         self.store.require_writable()
         self.store.clear_leftovers()
         clear(self.folder, ".*.tmp")
         self.inventory = take_inventory(self.study, self.say)
-        for cell in self.inventory.cells:
-            record = self.store.get(cell)
-            if record is not None:
-                self.records[cell.key] = record
+        self.records = self.store.get_all(self.inventory.cells)
         for path, reason in self.store.damaged.items():
             self.say(f"damaged: {path} is computed again ({reason})")
         for line in stale_lines(self.store, self._wanted()):
@@ -191,7 +202,8 @@ class _Run:
             if backend.remark:
                 board.say(backend.remark)
             cells = in_turn(wanted.values())
-            jobs = [self.inventory.job(cell, self.store.folder, self.name) for cell in cells]
+            folder = self.store.folder.resolve()
+            jobs = [self.inventory.job(cell, folder, self.name) for cell in cells]
             try:
                 self._follow(settle(backend, jobs, self.store, board.say), wanted, board)
             except KeyboardInterrupt:
@@ -240,6 +252,13 @@ class _Run:
         self._next_refresh = now + max(self.study.execution.refresh, 50 * (now - start))
 
     def result(self) -> StudyResult:
+        """Return what the run has come to; made once as long as no further cell comes in."""
+        settled = len(self.records), len(self.failures)
+        if self._result is None or self._result[0] != settled:
+            self._result = settled, self._make_result()
+        return self._result[1]
+
+    def _make_result(self) -> StudyResult:
         cells = self.inventory.cells
         states = {key: outcome.state for key, outcome in self.failures.items()}
         failed = [(cell, self.failures[cell.key]) for cell in cells if cell.key in self.failures]
@@ -255,6 +274,7 @@ class _Run:
         )
 
     def write_cells(self) -> StudyResult:
+        """Bring ``cells.csv`` and ``failures.csv`` up to date."""
         result = self.result()
         for name, frame in (("cells", result.frame), ("failures", result.failures)):
             write_atomically(self.folder / f"{name}.csv", frame.to_csv(index=False))
@@ -267,4 +287,12 @@ class _Run:
             state = "incomplete"
         seconds = time.time() - self.started
         sources = self.inventory.sources
-        write_manifest(self.folder, self.study, frame, sources, state=state, wall_seconds=seconds)
+        write_manifest(
+            self.folder,
+            self.study,
+            frame,
+            sources,
+            state=state,
+            wall_seconds=seconds,
+            records=self.records.values(),
+        )

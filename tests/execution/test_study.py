@@ -139,7 +139,7 @@ def test_a_damaged_cell_is_reported_and_computed_again(lab, capsys):
     run_study(lab.study())
     first, second, *_ = lab.stored()
     second.write_bytes(second.read_bytes()[:100])
-    first.write_text(first.read_text().replace('"error": 0.', '"error": 0.9'))
+    first.write_text(first.read_text().replace('"error":0.', '"error":0.9'))
     result = run_study(lab.study())
     output = capsys.readouterr().out
     assert f"damaged: {first} is computed again (its checksum differs)" in output

@@ -7,9 +7,7 @@ gives a record that can be written as JSON.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import importlib.metadata
-import json
 import platform
 import time
 import warnings
@@ -22,6 +20,7 @@ from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
 from mloml.errors import ConfigError, suggestion
+from mloml.evaluation.determinants import KeyMaker, determinants, key_of
 from mloml.evaluation.scoring import Rows
 from mloml.evaluation.selection import Selection, select, tuned_grid, unused_parameters
 from mloml.evaluation.splits import derive_seed, fold_indices, split_indices
@@ -65,31 +64,32 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Hash of what determines the result: data, parameters, protocol, split and code.
+        """Hash of what determines the result, see :func:`mloml.evaluation.determinants.determinants`."""
+        return key_of(determinants(self))
 
-        Left out: titles and notes, the protocol's name, its number of splits, and its ``bp_rate`` and
-        ``moml_cone``, which act through the algorithm's parameters only.
-        """
-        protocol = dataclasses.asdict(self.protocol)
-        pca = protocol["pca"]
-        narrow = self.features is not None and not needs_pca(self.features, self.protocol.pca)
-        content = {
-            "dataset": self.dataset,
-            "checksum": self.checksum,
-            "algorithm": {
-                "name": self.algorithm.name,
-                "learner": self.algorithm.learner,
-                "params": self.algorithm.params,
-                "grid": self.algorithm.grid,
-            },
-            "protocol": {name: protocol[name] for name in ("scans", "folds", "neighbours", "seed")},
-            "pca": None if narrow else pca,
-            "split": self.split,
-            "record": sorted(set(self.record) & recordable(learner_class(self.algorithm.learner))),
-            "code": fingerprint(self.algorithm.learner),
-        }
-        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(canonical.encode()).hexdigest()
+    @property
+    def code(self) -> str:
+        """Hash of the code that computes the cell."""
+        return fingerprint(self.algorithm.learner)
+
+    @property
+    def recorded(self) -> list[str]:
+        """What is recorded besides the error: what was asked for and the learner has."""
+        return sorted(set(self.record) & recordable(learner_class(self.algorithm.learner)))
+
+    @property
+    def too_narrow_for_pca(self) -> bool:
+        """Whether the data are known to have too few features for PCA."""
+        return self.features is not None and not needs_pca(self.features, self.protocol.pca)
+
+
+def cells_of_splits(first: Cell, splits: int) -> list[Cell]:
+    """Return the cells that differ from one in their split only; their keys cost next to nothing."""
+    keys = KeyMaker(determinants(first))
+    cells = [dataclasses.replace(first, split=split) for split in range(splits)]
+    for cell in cells:
+        cell.__dict__["key"] = keys.key(cell.split)
+    return cells
 
 
 def run_cell(cell: Cell, data: Dataset) -> dict[str, Any]:

@@ -8,21 +8,17 @@ import os
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
-from mloml.errors import DataFormatError, KernelError, MlomlError, StoreError
+from mloml.errors import CellFileError, CodeChangedError, DataFormatError, KernelError, StoreError
 from mloml.execution.claims import STARTED, WRONG, Claim, claim, ended_wrong, verdict
 from mloml.execution.guard import time_limit
-from mloml.stale import determinants
 from mloml.store import Store
 
 if TYPE_CHECKING:
+    from mloml.datasets import Dataset
     from mloml.evaluation.cell import Cell
-
-
-class CodeChangedError(MlomlError):
-    """Somebody changed the code that computes cells while a run was going on, here or on a worker."""
 
 
 LOADED_DATASETS = 2
@@ -73,15 +69,23 @@ def compute(job: Job) -> Outcome:
         with claim(store.claim_path(job.cell), job.run) as held:
             if held is None:
                 return Outcome(key, "busy")
-            if store.get(job.cell) is not None:
-                outcome = Outcome(key, "found")
-            else:
-                outcome = lost(job) or _attempt(job, store, held)
+            outcome = stored(job, "found") or lost(job) or _attempt(job, store, held)
             held.settle()
             _spare_the_collector(job.cell.algorithm.learner)
             return outcome
     except (StoreError, CodeChangedError, KernelError) as error:
         return Outcome(key, "halt", type(error).__name__, str(error))
+
+
+def stored(job: Job, state: str) -> Outcome | None:
+    """Ask the store for a job's cell: an outcome of this state when it is done, None when it is not.
+
+    A folder or the like in the place of the cell's file is a failure of this cell.
+    """
+    try:
+        return Outcome(job.cell.key, state) if Store(job.store).get(job.cell) is not None else None
+    except CellFileError as error:
+        return Outcome(job.cell.key, "failed", type(error).__name__, str(error))
 
 
 _settled: set[str] = set()
@@ -121,17 +125,14 @@ def never_began(job: Job, reason: str = "") -> Outcome:
 
 
 def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
-    from mloml.checks.check import check_kernels
-    from mloml.evaluation.cell import make_learner, run_cell
-    from mloml.execution.kernel_use import kernels_of
+    from mloml.evaluation.cell import run_cell
+    from mloml.evaluation.determinants import determinants
 
     wrong_before = wants_another_worker(job)
     held.note(STARTED)
     store.discard_debris(job.cell)
     try:
-        _require_same_code(job.cell)
-        data = _dataset(job)
-        check_kernels(kernels_of(make_learner(job.cell)))
+        data = prepare_for(job)
         with time_limit(job.time_limit, held):
             record = run_cell(job.cell, data)
         store.put(job.cell, record | {"determinants": determinants(job.cell), "kernels": "checked"})
@@ -170,16 +171,35 @@ def plain_text(make: Callable[[], str], longest: int, *, lines: bool = False) ->
     return "\n".join("".join(c if c.isprintable() else "?" for c in row) for row in rows)
 
 
+def prepare_for(job: Job) -> Dataset:
+    """Return the data of a job, once nothing in this process stands against computing its cell."""
+    from mloml.checks.check import check_kernels
+    from mloml.evaluation.cell import make_learner
+    from mloml.execution.kernel_use import kernels_of
+
+    _require_same_code(job.cell)
+    data = _dataset(job)
+    check_kernels(kernels_of(make_learner(job.cell)))
+    return data
+
+
 def _require_same_code(cell: Cell) -> None:
     """Refuse to compute under the key of other code: this worker may have an older or a newer checkout."""
+    from mloml.fingerprint import import_all, require_current_code
+
+    import_all(cell.algorithm.learner)
+    require_current_code([cell.algorithm.learner])
     if dataclasses.replace(cell).key != cell.key:
-        raise CodeChangedError("the code is not the one the run began with any more; nothing is mixed")
+        raise CodeChangedError(
+            "this worker's code is not the code the run began with: restart the run and its workers, "
+            "so that nothing is mixed"
+        )
 
 
-_loaded: dict[str, Any] = {}
+_loaded: dict[str, Dataset] = {}
 
 
-def _dataset(job: Job) -> Any:
+def _dataset(job: Job) -> Dataset:
     """Load the job's dataset, once per process; it must be the very data the cell was made for."""
     from mloml.datasets import load
 

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from mloml.execution import Backend
 from mloml.execution.claims import is_held
-from mloml.execution.job import Job, Outcome
+from mloml.execution.job import Job, Outcome, stored
 from mloml.store import Store
 
 POLL_SECONDS = 0.5
@@ -40,9 +40,9 @@ def settle(
 def _wait(busy: list[Job], store: Store) -> Generator[Outcome, None, list[Job]]:
     """Yield what another run stores; return the jobs that are left when it lets go of one."""
     while busy:
-        found = [job for job in busy if store.get(job.cell) is not None]
-        yield from (Outcome(job.cell.key, "found") for job in found)
-        busy = [job for job in busy if job not in found]
+        found = {job.cell.key: outcome for job in busy if (outcome := stored(job, "found"))}
+        yield from found.values()
+        busy = [job for job in busy if job.cell.key not in found]
         if not all(is_held(store.claim_path(job.cell)) for job in busy):
             break
         time.sleep(POLL_SECONDS if busy else 0)

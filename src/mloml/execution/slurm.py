@@ -13,8 +13,7 @@ from typing import Any
 from mloml.errors import ConfigError
 from mloml.execution.ending import children_deaf_to_interruption, end_with_main_thread
 from mloml.execution.guard import GUARD
-from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
-from mloml.store import Store
+from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, stored
 
 POLL_SECONDS = {"slurm": 5.0, "local": 0.2}
 
@@ -99,7 +98,7 @@ class SlurmBackend:
         reported = {} if not done or error else {out.key: out for out in bundle.task.result()}
         left = []
         for job in bundle.jobs:
-            outcome = reported.get(job.cell.key) or _stored(job) or (lost(job) if done else None)
+            outcome = reported.get(job.cell.key) or stored(job, "ok") or (lost(job) if done else None)
             if outcome is None:
                 left.append(job)
             else:
@@ -123,7 +122,3 @@ def compute_all(jobs: Sequence[Job]) -> list[Outcome]:
     if os.environ.get("SUBMITIT_EXECUTOR") == "local":
         GUARD.end_with(os.getppid())
     return [compute(job) for job in jobs]
-
-
-def _stored(job: Job) -> Outcome | None:
-    return Outcome(job.cell.key, "ok") if Store(job.store).path(job.cell).exists() else None

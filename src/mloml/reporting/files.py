@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mloml.store import write_atomically
+from mloml.files import write_atomically
 
 
 def write_bytes(path: Path, data: bytes) -> None:
