@@ -93,19 +93,14 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
         With code 130 after Ctrl-C, when the store is consistent and the files are written.
     """
     run = _Run(study, Path(folder or Path(study.execution.results, study.name)), refresh)
-    with one_interruption() as interruption:
-        return _carry_out(run, interruption)
-
-
-def _carry_out(run: _Run, interruption: Interruption) -> StudyResult:
-    refresh = run.refresh
     try:
-        return _run_to_the_end(run)
+        with one_interruption() as interruption:
+            return _carry_out(run, interruption)
     finally:
         collector_as_usual()
 
 
-def _run_to_the_end(run: _Run) -> StudyResult:
+def _carry_out(run: _Run, interruption: Interruption) -> StudyResult:
     refresh = run.refresh
     try:
         with collector_at_rest():
