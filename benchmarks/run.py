@@ -14,7 +14,10 @@ from pathlib import Path
 
 import measure
 
-PARTS = ("startup", "neighbours", "runner", "store_scale", "per_triplet", "growth", "batch", "streams")
+PARTS = (
+    *("startup", "neighbours", "runner", "store_scale"),
+    *("per_triplet", "single_row", "growth", "batch", "streams"),
+)
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 HERE = Path(__file__).parent
 
