@@ -85,7 +85,13 @@ def _microseconds(learner: MLOML, X: np.ndarray, y: np.ndarray) -> float:
 def _learner(propagation: str, activation: str, scans: int) -> MLOML:
     steps = {"gamma": 1e-2, "rate": 1e-4}
     return MLOML(
-        n_layers=3, activation=activation, propagation=propagation, scans=scans + 1, random_state=0, **steps
+        n_layers=3,
+        activation=activation,
+        propagation=propagation,
+        scans=scans + 1,
+        random_state=0,
+        **steps,
+        scale=None,
     )
 
 

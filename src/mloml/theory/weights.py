@@ -38,6 +38,7 @@ def follow_weights(
         model = MLOML(
             activation=activation, propagation="fbp", gamma=gamma, rate=rate, local_loss=local_loss,
             scans=n_scans, random_state=half.seed,
+            scale=None,
         )  # fmt: skip
         for scan, learned in enumerate(model.iter_scans(half.X, half.y), start=1):
             if learned.diverged_:
