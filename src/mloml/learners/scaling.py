@@ -19,7 +19,7 @@ class RowLengths:
 
     >>> lengths = RowLengths()
     >>> lengths.add(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    >>> lengths.root_mean_square ** 2
+    >>> round(lengths.root_mean_square ** 2, 9)
     12.5
     """
 
