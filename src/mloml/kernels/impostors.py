@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 BLOCK = 16
 TILE = 64  # columns of the mapped and the input rows that stay in the first-level cache together
-REACH = 1.5  # pairs nearer than this share of a margin are listed
+REACH = 1.4  # pairs nearer than this share of a margin are listed
 NOT_A_ROW = 1e300  # squared length of a row that is no data
 
 LISTED = 0  # state: how many pairs are listed, -1: no list
@@ -61,6 +61,7 @@ class Triples(NamedTuple):
     counts: Array
     weights: Array
     reach: Array
+    moved: Array  # how far each row is from where it was then, growth aside
     h: Array  # squared length of each row of Z; beyond all reach for rows that are no data
     reference: Array  # Z when the pairs were listed
     pairs: NDArray[np.int32]
@@ -164,20 +165,33 @@ def block_weights(p: Triples, i: int, l: int, D: Array, V: Array, tallies: Array
     """Fill V with the weights of a block of pairs and count active hinges; return the sum of V."""
     n, K = p.Z.shape[0], p.thresholds.shape[0]
     one, zero = spread(1.0), spread(0.0)
-    both = spread(0.0)
-    for b in range(0, BLOCK, WIDTH):
-        far = load(D, b)
-        v = spread(0.0)
-        for t in range(K):
-            on = choose(minus(spread_from(p.thresholds, t * n + i), far), one, zero)
-            there = choose(minus(load(p.thresholds, t * n + l + b), far), one, zero)
-            store(tallies, t * WIDTH, plus(load(tallies, t * WIDTH), on))
-            store(p.counts, t * n + l + b, plus(load(p.counts, t * n + l + b), there))
-            v = plus(v, plus(on, there))
-        store(V, b, v)
-        store(p.weights, l + b, plus(load(p.weights, l + b), v))
-        both = plus(both, v)
-    return both
+    d0, d1, d2, d3 = load(D, 0), load(D, 4), load(D, 8), load(D, 12)
+    v0 = v1 = v2 = v3 = spread(0.0)
+    for t in range(K):
+        own, at = spread_from(p.thresholds, t * n + i), t * n + l
+        o0, o1 = choose(minus(own, d0), one, zero), choose(minus(own, d1), one, zero)
+        o2, o3 = choose(minus(own, d2), one, zero), choose(minus(own, d3), one, zero)
+        tally = plus(plus(o0, o1), plus(o2, o3))
+        store(tallies, t * WIDTH, plus(load(tallies, t * WIDTH), tally))
+        t0 = choose(minus(load(p.thresholds, at), d0), one, zero)
+        t1 = choose(minus(load(p.thresholds, at + 4), d1), one, zero)
+        t2 = choose(minus(load(p.thresholds, at + 8), d2), one, zero)
+        t3 = choose(minus(load(p.thresholds, at + 12), d3), one, zero)
+        store(p.counts, at, plus(load(p.counts, at), t0))
+        store(p.counts, at + 4, plus(load(p.counts, at + 4), t1))
+        store(p.counts, at + 8, plus(load(p.counts, at + 8), t2))
+        store(p.counts, at + 12, plus(load(p.counts, at + 12), t3))
+        v0, v1 = plus(v0, plus(o0, t0)), plus(v1, plus(o1, t1))
+        v2, v3 = plus(v2, plus(o2, t2)), plus(v3, plus(o3, t3))
+    store(V, 0, v0)
+    store(V, 4, v1)
+    store(V, 8, v2)
+    store(V, 12, v3)
+    store(p.weights, l, plus(load(p.weights, l), v0))
+    store(p.weights, l + 4, plus(load(p.weights, l + 4), v1))
+    store(p.weights, l + 8, plus(load(p.weights, l + 8), v2))
+    store(p.weights, l + 12, plus(load(p.weights, l + 12), v3))
+    return plus(plus(v0, v1), plus(v2, v3))
 
 
 @exact_inline

@@ -1,8 +1,8 @@
 """LMNN's objective compiled, and the whole descent over it.
 
-A visit of all pairs (see ``impostors``) also lists those nearer than ``REACH`` times their margins. Rows that have moved by δ
-since then cannot have come nearer to each other than ``√D - δ_i - δ_l``: while that excludes all pairs that
-are not listed, the listed ones are enough.
+A visit of all pairs (see ``impostors``) also lists those nearer than ``REACH`` times their margins. When all
+rows have since grown by a factor c and moved by δ beside that, no two are nearer than ``c √D - δ_i - δ_l``:
+while that excludes all pairs that are not listed, the listed ones are enough.
 """
 
 from __future__ import annotations
@@ -71,18 +71,25 @@ def list_is_complete(p: Triples) -> bool:
     if p.state[LISTED] < 0:
         return False
     (n, d), K = p.Z.shape, p.thresholds.shape[0]
+    both, old = 0.0, 1e-300
+    for i in range(n):
+        for a in range(d):
+            both += p.Z[i, a] * p.reference[i, a]
+            old += p.reference[i, a] ** 2
+    growth = max(0.0, both / old)
     farthest = 0.0
     for i in range(n):
         s = 0.0
         for a in range(d):
-            s += (p.Z[i, a] - p.reference[i, a]) ** 2
-        farthest = max(farthest, s)
-    farthest = sqrt(farthest) * (1.0 + 1e-9)
+            s += (p.Z[i, a] - growth * p.reference[i, a]) ** 2
+        p.moved[i] = sqrt(s)
+        farthest = max(farthest, p.moved[i])
     for i in range(n):
         margin = 0.0
         for t in range(K):
             margin = max(margin, p.thresholds[t, i])
-        if margin > 0.0 and not sqrt(p.reach[i]) - 2.0 * farthest >= sqrt(margin):
+        reached = growth * sqrt(p.reach[i]) * (1.0 - 1e-9) - p.moved[i] - farthest
+        if margin > 0.0 and not reached >= sqrt(margin):
             return False
     return True
 

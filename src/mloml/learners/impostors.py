@@ -39,7 +39,7 @@ class LargeMargin:
         self.room = Triples(
             rows, np.ascontiguousarray(rows.T), self.pull, filled, filled[:-1] + sizes, self.targets, margins,
             np.empty((d, d)), np.empty((n, d)), np.empty((d, n)), np.empty((n, d)), np.empty((K, n)),
-            np.empty((K, n)), np.empty(n), np.empty(n), h, np.empty((n, d)),
+            np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, d)),
             np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32), np.zeros(3, dtype=np.int64),
             np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
