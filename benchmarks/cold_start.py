@@ -1,4 +1,4 @@
-"""Cold starts that are killed, interrupted and run at once: what follows must compute the same.
+"""Cold starts that are killed, interrupted and run at once, and whether what follows computes the same.
 
     python benchmarks/cold_start.py --learner OASIS --moments 10 --processes 4
 
