@@ -258,8 +258,8 @@ def test_learner_takes_scans_and_seed_from_protocol_and_split(iris, spy):
     assert learner.step == 1.0
 
 
-def test_only_exported_learners_can_be_named(iris):
-    with pytest.raises(ConfigError, match=r"learner 'os\.system' is not one of .*Euclidean"):
+def test_only_learners_can_be_named(iris):
+    with pytest.raises(ConfigError, match=r"learner 'os\.system' is not a class"):
         make_learner(make_cell(iris, Algorithm("a", "A", "os.system")))
     with pytest.raises(ConfigError, match="did you mean 'Euclidean'"):
         make_learner(make_cell(iris, Algorithm("a", "A", "Euclidan")))

@@ -59,6 +59,7 @@ def test_every_irrelevant_field_exists_and_changes_no_key():
         "algorithm.note": dataclasses.replace(CELL, algorithm=dataclasses.replace(OPML, note="x")),
         "protocol.name": dataclasses.replace(CELL, protocol=ProtocolConfig(name="x")),
         "protocol.splits": dataclasses.replace(CELL, protocol=ProtocolConfig(splits=4)),
+        "protocol.moml_cone": dataclasses.replace(CELL, protocol=ProtocolConfig(moml_cone="split")),
         "protocol.bp_rate": dataclasses.replace(CELL, protocol=ProtocolConfig(bp_rate=None)),
     }
     assert other.keys() == IRRELEVANT

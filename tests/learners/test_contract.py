@@ -5,9 +5,6 @@ import subprocess
 import sys
 import warnings
 from contextlib import suppress
-from functools import cache
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import mloml
-from mloml.learners import LEARNERS
+from mloml.learners import find_learners
 from mloml.learners.online import OnlineLearner
 
 X, Y = make_blobs(40, 4, centers=3, random_state=0)
@@ -31,36 +28,23 @@ X = X / np.linalg.norm(X, axis=1, keepdims=True)
 SETTINGS = {
     "LEGO": {"targets": (0.1, 1.5)},  # equality with a stream holds for explicit targets
 }
-STEP = {"OPML": "gamma", "LEGO": "eta", "RDML": "lam", "OASIS": "C", "SLMOML": "C"}
-STEP |= {"MOML": "gamma", "MLOML": "gamma"}
+LEARNERS = find_learners()
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {}  # learner -> check -> reason
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-@cache
-def load(name):
-    return getattr(import_module(LEARNERS[name]), name)
-
-
 def make(name, **changes):
-    learner = load(name)
+    learner = LEARNERS[name]
     known = learner().get_params()
     settings = {"scans": 2, "random_state": 0, "max_iter": 5, **SETTINGS.get(name, {}), **changes}
     return learner(**{key: value for key, value in settings.items() if key in known})
 
 
-def online_names():
-    """The online learners by what their files say, so that a broken file fails its own tests only."""
-    return [name for name, module in LEARNERS.items() if "OnlineLearner" in source(module)]
-
-
-def source(module):
-    return (Path(mloml.__file__).parent / "learners" / f"{module.rsplit('.')[-1]}.py").read_text()
-
+STEP = {name: kind.step_parameter for name, kind in LEARNERS.items() if issubclass(kind, OnlineLearner)}
 
 every = pytest.mark.parametrize("name", LEARNERS)
-online = pytest.mark.parametrize("name", online_names())
+online = pytest.mark.parametrize("name", STEP)
 
 
 def output(learner, rows=X):
@@ -87,7 +71,7 @@ def test_importing_the_package_loads_no_compiler():
 
 @every
 def test_learner_is_exported_by_its_name(name):
-    assert getattr(mloml, name) is getattr(mloml.learners, name) is load(name)
+    assert getattr(mloml, name) is getattr(mloml.learners, name) is LEARNERS[name]
     assert name in dir(mloml) and name in mloml.__all__
 
 
@@ -120,7 +104,7 @@ def test_scikit_learn_agrees(estimator, check):
 
 @every
 def test_works_in_a_pipeline_and_a_grid_search(name):
-    if not hasattr(load(name), "transform") or name == "OASIS":
+    if not hasattr(LEARNERS[name], "transform") or name == "OASIS":
         pytest.skip("no transformer")
     model = make_pipeline(make(name), KNeighborsClassifier())
     grid = {"kneighborsclassifier__n_neighbors": [3, 5]}
@@ -324,8 +308,8 @@ def test_bad_parameters_are_named(name):
 
 @online
 def test_constraints_cover_every_parameter(name):
-    assert set(load(name)._parameter_constraints) == set(make(name).get_params())
-    assert issubclass(load(name), OnlineLearner)
+    assert set(LEARNERS[name]._parameter_constraints) == set(make(name).get_params())
+    assert issubclass(LEARNERS[name], OnlineLearner)
 
 
 # scale -----------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_split_goes_on_learning_on_standardised_rows_where_shrink_stops():
     X = StandardScaler().fit_transform(X)
     steps = {}
     for cone in ("shrink", "split"):
-        learner = MOML(cone=cone, scans=5, random_state=0)
+        learner = MOML(1e-2, cone=cone, scale=None, scans=5, random_state=0)
         steps[cone] = np.diff([seen.n_updates_ for seen in learner.iter_scans(X, y)])
     assert steps["shrink"][1:].tolist() == [0, 0, 0]
     assert steps["split"].min() > 100

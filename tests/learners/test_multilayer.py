@@ -84,7 +84,7 @@ def test_a_list_gives_each_layer_its_own_algorithm_and_settings():
     single = MOML(1e-3, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(stack.layers_[0], single.components_)
     np.testing.assert_array_equal(stack.layers_[1], np.eye(4))
-    np.testing.assert_allclose(stack.layers_[2], stack.layers_[2].T)
+    assert np.linalg.eigvalsh(stack.get_mahalanobis_matrix(3))[0] > 0
     assert (stack.n_updates_ > 0).tolist() == [True, False, True, True]
 
 
@@ -102,6 +102,7 @@ def test_a_restored_stack_goes_on_exactly_where_it_stopped(propagation):
 @pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
 def test_one_scan_in_order_equals_row_by_row(propagation):
     settings = {"propagation": propagation, "gamma": 0.05, "rate": 0.01, "scans": 1, "shuffle": False}
+    settings["scale"] = None  # a stream takes its scale from its first rows
     order = np.random.default_rng(1).permutation(len(X))
     whole = MLOML(**settings).fit(X[order], Y[order])
     rows = MLOML(**settings)

@@ -94,7 +94,7 @@ class LEGO(OnlineLearner, MetricLearner):
         "gate": ["boolean"],
     }
 
-    _step_parameters = ("eta",)
+    step_parameter = "eta"
 
     _scan = "lego.lego_scan"
 

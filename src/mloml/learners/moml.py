@@ -174,6 +174,8 @@ class MOML(OnlineLearner, MetricLearner):
         It is minus the distance, as in metric-learn; where an indefinite ``M`` gives a negative square, the
         root of its size.
         """
+        if _indefinite(self) is None:
+            return super().pair_score(pairs)
         return pair_scores(self.get_mahalanobis_matrix(), pairs)
 
     @available_if(_indefinite)
@@ -206,6 +208,8 @@ class MOML(OnlineLearner, MetricLearner):
             keep, floor = float(self.cone_keep), float(self.cone_floor)
             layer = Layer(factor, float(self.gamma), cone, self.variant, keep=keep, floor=floor)
             self._state = StackState(n_features, [layer])
+
+    _starts_alike = False  # the step is part of the state
 
     @property
     def _scan(self) -> str:  # type: ignore[override]

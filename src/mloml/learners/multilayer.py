@@ -189,6 +189,8 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
 
+    _starts_alike = False  # the steps are part of the state
+
     @property
     def _scan(self) -> str:  # type: ignore[override]
         return scan_name(self.propagation, layer_kinds(self))

@@ -76,7 +76,7 @@ class OASIS(OnlineLearner):
         "C": [Interval(Real, 0, None, closed="left")],
     }
 
-    _step_parameters = ("C",)
+    step_parameter = "C"
 
     _scan = "oasis.oasis_scan"
 

@@ -79,8 +79,11 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
         "triplets": [StrOptions(set(RULES))],
     }
 
-    _step_parameters: tuple[str, ...] = ()
-    """Parameters that only scale the steps: learners that differ in one of them start alike."""
+    step_parameter = "gamma"
+    """Name of the parameter that scales the steps; 0 leaves the metric at its start."""
+
+    _starts_alike = True
+    """Whether learners that differ in ``step_parameter`` only have the same state at the start."""
 
     _remedy = "a smaller step size, or rows of a length near 1 (scale='auto')"
     """What to try when the learner diverges or hardly learns any more."""
@@ -194,7 +197,7 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
             return [clone(self).set_params(**{name: value}).fit(X, y) for value in values]
         learners: list[Self] = []
         for value in values:
-            alike = name in self._step_parameters and learners
+            alike = self._starts_alike and name == self.step_parameter and learners
             learner = deepcopy(learners[0]) if alike else clone(self)
             learner.set_params(**{name: value})._validate_params()
             if not alike:

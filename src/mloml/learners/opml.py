@@ -86,7 +86,7 @@ class OPML(OnlineLearner, MetricLearner):
         "gamma": [Interval(Real, 0, None, closed="left")],
     }
 
-    _step_parameters = ("gamma",)
+    step_parameter = "gamma"
 
     _scan = "opml.opml_scan"
 

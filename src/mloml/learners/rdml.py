@@ -82,7 +82,7 @@ class RDML(OnlineLearner, MetricLearner):
         "pairs": [StrOptions({"triplets", "adjacent"})],
     }
 
-    _step_parameters = ("lam",)
+    step_parameter = "lam"
 
     _scan = "rdml.rdml_scan"
 

@@ -77,7 +77,7 @@ class SLMOML(OnlineLearner, MetricLearner):
         "C": [Interval(Real, 0, None, closed="left")],
     }
 
-    _step_parameters = ("C",)
+    step_parameter = "C"
 
     _scan = "slmoml.slmoml_scan"
 
