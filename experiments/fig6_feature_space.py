@@ -7,30 +7,7 @@ model is then learned once more and its layers' outputs on the test half are pro
     python experiments/fig6_feature_space.py datasets='[iris]'
 """
 
-import sys
-
-from mloml.compose import study_from_argv
-from mloml.errors import MlomlError
-from mloml.reporting.fig6 import write_fig6
-from mloml.study import StudyResult, run_study
-from mloml.theory.layers import layer_outputs, refit
-
-
-def draw(result: StudyResult) -> None:
-    """Learn every chosen model again and draw its layers."""
-    outputs, codes = {}, {}
-    for record in result.records:
-        if record["split"] == 0:
-            model = refit(result.study, record)
-            outputs[record["dataset"]] = layer_outputs(model)
-            codes[record["dataset"]] = model.half.y_test.tolist()
-    write_fig6(result, outputs, codes)
-
+from mloml.reproduce import main
 
 if __name__ == "__main__":
-    study = study_from_argv("fig6")
-    try:
-        result = run_study(study, refresh=draw)
-    except MlomlError as error:
-        sys.exit(f"error: {error}")
-    sys.exit(1 if len(result.failures) else 0)
+    main("fig6")

@@ -7,17 +7,7 @@ other half. Marks say whether MLOML-r is significantly better or worse (paired t
     python experiments/table2.py protocol=clean datasets='[iris,wine]' algorithms='[moml,mloml_r]'
 """
 
-import sys
-
-from mloml.compose import study_from_argv
-from mloml.errors import MlomlError
-from mloml.reporting.table2 import write_table2
-from mloml.study import run_study
+from mloml.reproduce import main
 
 if __name__ == "__main__":
-    study = study_from_argv("table2")
-    try:
-        result = run_study(study, refresh=write_table2)
-    except MlomlError as error:
-        sys.exit(f"error: {error}")
-    sys.exit(1 if len(result.failures) else 0)
+    main("table2")

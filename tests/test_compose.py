@@ -1,10 +1,13 @@
+import sys
+
 import pytest
 from omegaconf import OmegaConf
 
-from mloml.compose import algorithm, compose_config, compose_study, study_from_argv, study_from_config, typed
+from mloml.compose import algorithm, compose_config, compose_study, study_from_config, typed
 from mloml.config import ExecutionConfig, ProtocolConfig
 from mloml.config_tree import choices
 from mloml.errors import ConfigError
+from mloml.reproduce import main
 
 KISSME = {"name": "mine", "title": "Mine", "learner": "KISSME"}
 
@@ -47,9 +50,10 @@ def test_an_unknown_algorithm_lists_the_known_ones():
     assert all(name in str(caught.value) for name in choices("algorithm"))
 
 
-def test_scripts_end_with_the_message_instead_of_a_traceback():
+def test_scripts_end_with_the_message_instead_of_a_traceback(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["table2.py", "algorithms=[euclidean]", "protocol.splits=0"])
     with pytest.raises(SystemExit, match=r"error: protocol\.splits=0"):
-        study_from_argv("table2", ["algorithms=[euclidean]", "protocol.splits=0"])
+        main("table2")
 
 
 def test_every_algorithm_of_the_tree_composes_and_passes_its_learners_constraints():

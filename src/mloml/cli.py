@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mloml import __version__
+from mloml.commands import Command, process_command
 from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.execution.ending import INTERRUPTED
 from mloml.output import OutputError, prepare
@@ -63,10 +64,10 @@ GROUP_WORDS = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script; ends the program with an exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    command = process_command() if argv is None else Command("mloml", tuple(argv))
     try:
         prepare()
-        code = _dispatch(arguments)
+        code = _dispatch(command)
         sys.stdout.flush()
         sys.exit(code)
     except MlomlError as error:
@@ -140,7 +141,8 @@ class Words:
         return bool({"-m", "--multirun"} & set(self.flags))
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(command: Command) -> int:
+    arguments = list(command.arguments)
     if arguments and arguments[0] in COMMANDS:
         return int(import_module(COMMANDS[arguments[0]]).main(arguments[1:]))
     if {"-h", "--help"} & set(arguments):
@@ -159,7 +161,7 @@ def _dispatch(arguments: list[str]) -> int:
     overrides = with_folders(words)
     if set(words.flags) <= {"-m", "--multirun"}:
         _check(overrides)
-    return _hydra(overrides, words)
+    return _hydra(overrides, words, command)
 
 
 def with_folders(words: Words) -> list[str]:
@@ -180,7 +182,7 @@ def _check(overrides: list[str]) -> None:
         study_from_config(compose_config("config", job), "run")
 
 
-def _hydra(overrides: list[str], words: Words) -> int:
+def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     """Hand over to Hydra; the exit code is 1 when any cell failed or a dataset was missing."""
     import hydra
     import yaml
@@ -193,13 +195,13 @@ def _hydra(overrides: list[str], words: Words) -> int:
     outcomes: list[int] = []
 
     def job(config: DictConfig) -> None:
-        outcomes.append(run_job(config))
+        outcomes.append(run_job(config, command))
 
     added = []
     if words.is_sweep and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
         added.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
     GlobalHydra.instance().clear()
-    sys.argv = [sys.argv[0], *words.flags, *added, *overrides]
+    sys.argv = [command.script, *words.flags, *added, *overrides]  # where Hydra finds them
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
@@ -211,7 +213,7 @@ def _hydra(overrides: list[str], words: Words) -> int:
     return max(outcomes, default=0)
 
 
-def run_job(config: DictConfig) -> int:
+def run_job(config: DictConfig, command: Command) -> int:
     """Run one Hydra job, one (dataset, algorithm) over all its splits; return its exit code."""
     from hydra.core.hydra_config import HydraConfig
 
@@ -222,7 +224,7 @@ def run_job(config: DictConfig) -> int:
     folder = Path(HydraConfig.get().runtime.output_dir)
     note_overrides(folder, list(HydraConfig.get().overrides.task))
     try:
-        result = run_study(study_from_config(config, "runs"), folder=folder)
+        result = run_study(study_from_config(config, "runs"), folder=folder, command=command)
     except MlomlError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -7,7 +7,8 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,31 +24,44 @@ MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
 """Overrides that say where and how to run; they change no result."""
 
 
-def typed_command(argv: Sequence[str] | None = None) -> str:
-    """Return the command line of this process as one would type it again.
+@dataclass(frozen=True)
+class Command:
+    """A command line: the script or program, and its arguments.
 
-    >>> typed_command(["/somewhere/bin/mloml", "dataset=iris", "execution.only=[1, 2]"])
+    >>> command = Command("/somewhere/bin/mloml", ("dataset=iris", "execution.only=[1, 2]"))
+    >>> command.typed
     "mloml dataset=iris 'execution.only=[1, 2]'"
     """
-    script, *arguments = sys.argv if argv is None else argv
-    start = ["python", script] if script.endswith(".py") else [Path(script).name]
-    return shlex.join([*start, *arguments])
+
+    script: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """As one would type it again."""
+        start = ["python", self.script] if self.script.endswith(".py") else [Path(self.script).name]
+        return shlex.join([*start, *self.arguments])
+
+    @property
+    def asked(self) -> str:
+        """What was asked for, not where it ran: for the files of an artefact.
+
+        The same for every machine, backend and results folder, so that files can be compared.
+
+        >>> Command("experiments/table2.py", ("protocol=clean", "execution=dask", "execution.n_jobs=4")).asked
+        'python experiments/table2.py protocol=clean'
+        """
+        path, root, script = Path(self.script), repository(), self.script
+        if path.is_absolute():
+            inside = root is not None and path.is_relative_to(root)
+            script = str(path.relative_to(root)) if root is not None and inside else path.name
+        kept = (word for word in self.arguments if not MACHINE.match(word))
+        return Command(script, tuple(kept)).typed
 
 
-def this_command(argv: Sequence[str] | None = None) -> str:
-    """Return the command behind an artefact: what was asked for, not where it ran.
-
-    The same for every machine, backend and results folder, so that it can stand in files that are compared.
-
-    >>> this_command(["experiments/table2.py", "protocol=clean", "execution=dask", "execution.n_jobs=4"])
-    'python experiments/table2.py protocol=clean'
-    """
-    script, *arguments = sys.argv if argv is None else argv
-    path, root = Path(script), repository()
-    if path.is_absolute():
-        inside = root is not None and path.is_relative_to(root)
-        script = str(path.relative_to(root)) if root is not None and inside else path.name
-    return typed_command([script, *(word for word in arguments if not MACHINE.match(word))])
+def process_command() -> Command:
+    """Return the command line of this process; nothing else reads ``sys.argv``."""
+    return Command(sys.argv[0], tuple(sys.argv[1:]))
 
 
 def rerun_command(study: Study, cell: Cell) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -13,9 +12,8 @@ from mloml import overrides as override_checks
 from mloml.config import Algorithm, ExecutionConfig, ProtocolConfig, Study
 from mloml.config_tree import compose_members, compose_one, search_path, search_path_override
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
-from mloml.errors import ConfigError, MlomlError, suggestion
+from mloml.errors import ConfigError, suggestion
 from mloml.learners.lookup import learner_class, parameter_names
-from mloml.output import prepare
 
 T = TypeVar("T")
 
@@ -24,18 +22,6 @@ DESCRIPTION = ("name", "title", "learner", "note", "grid")
 
 SET_BY_PROTOCOL = ("scans", "random_state")
 """Learner parameters that the protocol decides, so that all algorithms see the same stream."""
-
-
-def study_from_argv(name: str, argv: Sequence[str] | None = None) -> Study:
-    """Compose ``conf/experiment/<name>.yaml`` with command-line overrides; end the program on a slip.
-
-    For scripts: a mistake is printed as one line and the exit code is 2.
-    """
-    try:
-        prepare()
-        return compose_study(name, sys.argv[1:] if argv is None else argv)
-    except MlomlError as error:
-        sys.exit(f"error: {error}")
 
 
 def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:

@@ -11,6 +11,7 @@ import pandas as pd
 from mloml.errors import MlomlError
 from mloml.execution.progress import clock
 from mloml.files import write_atomically
+from mloml.reporting.markdown import table_lines
 from mloml.store import Record, Store
 
 CORES = (2, 16, 128)
@@ -76,16 +77,15 @@ def fill_in(page: Path, report: str) -> None:
 def _section(protocol: str, cost: Cost) -> str:
     table = cost.seconds
     pairs = int(table.count().sum())
+    lines = [
+        [str(name), *("" if pd.isna(value) else f"{value:.2f}" for value in [*row, row.sum()])]
+        for name, row in table.iterrows()
+    ]
     header = ["seconds per cell", *map(str, table.columns), "all, one split"]
-    lines = [header, ["---", *["---:"] * (len(header) - 1)]]
-    for name, row in table.iterrows():
-        values = ["" if pd.isna(value) else f"{value:.2f}" for value in [*row, row.sum()]]
-        lines.append([str(name), *values])
-    grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    walls = "\n".join(f"| {cores} | {clock(cost.wall(cores))} |" for cores in CORES)
+    walls = [[str(cores), clock(cost.wall(cores))] for cores in CORES]
     return (
-        f"### Protocol `{protocol}`\n\n{grid}\n\n"
+        f"### Protocol `{protocol}`\n\n{table_lines(header, lines, 'l'.ljust(len(header), 'r'))}\n\n"
         f"{pairs} pairs measured; {pairs * FULL_SPLITS} cells over {FULL_SPLITS} splits are "
         f"{clock(cost.work())} of one core, the longest cell {cost.longest:.1f} s.\n\n"
-        f"| cores | time for {FULL_SPLITS} splits |\n| ---: | ---: |\n{walls}"
+        + table_lines(["cores", f"time for {FULL_SPLITS} splits"], walls, "rr")
     )

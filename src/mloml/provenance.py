@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mloml.cell_versions import cell_versions, version_notes
-from mloml.commands import this_command
 from mloml.errors import CellFileError, MlomlError
 from mloml.files import write_atomically
 from mloml.store import Record, Store
@@ -44,6 +43,7 @@ def write_manifest(
     frame: pd.DataFrame,
     sources: Mapping[str, Source],
     *,
+    command: str = "",
     state: str = "complete",
     wall_seconds: float | None = None,
     records: Iterable[Record] = (),
@@ -59,6 +59,8 @@ def write_manifest(
         The cells it rests on, as in ``cells.csv``.
     sources : mapping
         The data of each dataset.
+    command : str
+        That asked for it.
     state : {"running", "complete", "incomplete", "interrupted"}
     wall_seconds : float, optional
         How long the run took; the cells' own seconds are summed from the frame.
@@ -73,7 +75,7 @@ def write_manifest(
         "study": study.name,
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": this_command(),
+        "command": command,
         "config": _public(dataclasses.asdict(study)),
         "seeds": {"protocol": study.protocol.seed, "rest": "derived from (seed, dataset, split, purpose)"},
         "versions": versions(),

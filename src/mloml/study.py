@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,7 +13,7 @@ from uuid import uuid4
 from rich.console import Console
 
 from mloml.collector import collector_as_usual, collector_at_rest
-from mloml.commands import typed_command
+from mloml.commands import Command, process_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.execution import open_backend
 from mloml.execution.ending import INTERRUPTED, Interruption, one_interruption
@@ -25,8 +25,7 @@ from mloml.files import write_atomically
 from mloml.fingerprint import require_current_code
 from mloml.inventory import Inventory, in_turn, take_inventory
 from mloml.leftovers import clear
-from mloml.provenance import write_manifest
-from mloml.reporting.findings import headline_of
+from mloml.provenance import Source, write_manifest
 from mloml.stale import stale_lines
 from mloml.store import Record, Store, cells_frame
 from mloml.summary import print_summary
@@ -59,6 +58,10 @@ class StudyResult:
         Datasets that are not available, and how to provide them.
     computed, reused : int
         Cells computed by this run, and found in the store.
+    sources : dict
+        Which data each dataset's cells stand for.
+    command : str
+        That asked for the study.
     """
 
     study: Study
@@ -67,14 +70,29 @@ class StudyResult:
     records: list[Record]
     failures: pd.DataFrame
     missing: dict[str, str]
-    computed: int
-    reused: int
+    computed: int = 0
+    reused: int = 0
+    sources: dict[str, Source] = field(default_factory=dict)
+    command: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether every cell was computed or has failed."""
+        return not (self.frame["status"] == "missing").any()
 
 
-Refresh = Callable[[StudyResult], None]
+Refresh = Callable[[StudyResult], str]
+"""Writes tables from a result, and returns what they say in a sentence."""
 
 
-def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None = None) -> StudyResult:
+def run_study(
+    study: Study,
+    folder: Path | None = None,
+    refresh: Refresh | None = None,
+    *,
+    command: Command | None = None,
+    only_at_end: bool = False,
+) -> StudyResult:
     """Compute the cells of a study that are not stored yet, and write its result files.
 
     Parameters
@@ -83,7 +101,11 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
     folder : Path, optional
         For the result files; ``<results>/<study.name>`` by default. Cells go to ``<results>/store``.
     refresh : callable, optional
-        Draws tables from a result; called every few seconds while cells come in, and at the end.
+        Called every few seconds while cells come in, and at the end.
+    command : Command, optional
+        That asked for the study; this process's by default.
+    only_at_end : bool
+        Do not call ``refresh`` while cells come in.
 
     Raises
     ------
@@ -92,51 +114,52 @@ def run_study(study: Study, folder: Path | None = None, refresh: Refresh | None 
     SystemExit
         With code 130 after Ctrl-C, when the store is consistent and the files are written.
     """
-    run = _Run(study, Path(folder or Path(study.execution.results, study.name)), refresh)
+    folder = Path(folder or Path(study.execution.results, study.name))
+    run = _Run(study, folder, None if only_at_end else refresh, command or process_command())
     try:
         with one_interruption() as interruption:
-            return _carry_out(run, interruption)
+            return _carry_out(run, refresh, interruption)
     finally:
         collector_as_usual()
 
 
-def _carry_out(run: _Run, interruption: Interruption) -> StudyResult:
-    refresh = run.refresh
+def _carry_out(run: _Run, refresh: Refresh | None, interruption: Interruption) -> StudyResult:
+    headline = ""
     try:
         with collector_at_rest():
-            run.look_around()
+            run.take_stock()
     except KeyboardInterrupt:
         interruption.noticed = True
-        run.say(f"interrupted before anything was computed; to go on: {typed_command()}")
+        run.say(f"interrupted before anything was computed; to go on: {run.command.typed}")
         raise SystemExit(INTERRUPTED) from None
     run.seal("running")
     try:
         run.execute()
         result = run.write_cells()
         if refresh is not None:
-            refresh(result)
+            headline = refresh(result)
         run.seal("complete")
     except KeyboardInterrupt:
         interruption.noticed = True
         run.write_cells()
         run.seal("interrupted")
-        run.say(f"interrupted: {run.count()}; to go on: {typed_command()}")
+        run.say(f"interrupted: {run.count()}; to go on: {run.command.typed}")
         raise SystemExit(INTERRUPTED) from None
     except MlomlError as error:
         with suppress(StoreError):
             run.write_cells()
             run.seal("interrupted")
-        raise type(error)(f"{error}; {run.count()}; to go on: {typed_command()}") from None
-    # Without a refresh nothing was written but cells: findings there are those of an earlier run.
-    print_summary(result, run.console, headline_of(result.folder) if refresh is not None else "")
+        raise type(error)(f"{error}; {run.count()}; to go on: {run.command.typed}") from None
+    print_summary(result, run.console, headline)
     return result
 
 
 class _Run:
     """The state of one run."""
 
-    def __init__(self, study: Study, folder: Path, refresh: Refresh | None) -> None:
+    def __init__(self, study: Study, folder: Path, refresh: Refresh | None, command: Command) -> None:
         self.study = study
+        self.command = command
         self.folder = folder
         self.refresh = refresh
         self.store = Store(Path(study.execution.results, "store"))
@@ -156,7 +179,7 @@ class _Run:
     def count(self) -> str:
         return f"{len(self.records)} of {len(self.inventory.cells)} cells are stored and safe"
 
-    def look_around(self) -> None:
+    def take_stock(self) -> None:
         """Find the data, the cells, and what is stored of them."""
         self._require_splits()
         require_current_code(algorithm.learner for algorithm in self.study.algorithms)
@@ -230,9 +253,9 @@ class _Run:
             board.estimate.learn(record)
         board.settled(cell, outcome.state in FAILURES)
         if time.monotonic() >= self._next_refresh:
-            self._look_in_between(board)
+            self._refresh_in_between(board)
 
-    def _look_in_between(self, board: Board) -> None:
+    def _refresh_in_between(self, board: Board) -> None:
         """Bring the result files up to date, but never spend more than a fiftieth of the time on it."""
         start = time.monotonic()
         result = self.write_cells()
@@ -266,6 +289,8 @@ class _Run:
             missing=dict(self.inventory.missing),
             computed=self.computed,
             reused=len(self.records) - self.computed,
+            sources=dict(self.inventory.sources),
+            command=self.command.asked,
         )
 
     def write_cells(self) -> StudyResult:
@@ -280,14 +305,13 @@ class _Run:
         frame = self.result().frame
         if state == "complete" and not (frame["status"] == "ok").all():
             state = "incomplete"
-        seconds = time.time() - self.started
-        sources = self.inventory.sources
         write_manifest(
             self.folder,
             self.study,
             frame,
-            sources,
+            self.inventory.sources,
+            command=self.command.asked,
             state=state,
-            wall_seconds=seconds,
+            wall_seconds=time.time() - self.started,
             records=self.records.values(),
         )

@@ -1,4 +1,4 @@
-"""The last words of a run: mean errors, what they cost, what failed, where the files are."""
+"""What a run prints at its end: mean errors, what they cost, what failed, where the files are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 NAME_WIDTH, COLUMN_WIDTH = 16, 14
 FILE_WIDTH = 200
-"""Files and pipes have no width: a table cut off at 80 characters would help nobody."""
+"""Files and pipes have no width of their own; 80 characters would cut a table off."""
 
 
 def print_summary(result: StudyResult, console: Console, headline: str = "") -> None:

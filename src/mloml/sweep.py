@@ -11,7 +11,8 @@ import pandas as pd
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
-from mloml.reporting.files import write_csv, write_text
+from mloml.reporting.files import write_csv, write_file
+from mloml.reporting.markdown import frame_to_markdown
 
 NOTE = "overrides.json"
 
@@ -24,13 +25,13 @@ class SweepTable(Callback):
         folder = Path(config.hydra.sweep.dir)
         table = sweep_table(folder)
         write_csv(folder / "sweep.csv", table)
-        write_text(folder / "sweep.md", to_markdown(table))
-        _show(table, folder)
+        write_file(folder / "sweep.md", frame_to_markdown(table) + "\n")
+        _print(table, folder)
 
 
 def note_overrides(folder: Path, overrides: Sequence[str]) -> None:
     """Leave a job's overrides beside its results: they are its row in the sweep's table."""
-    write_text(folder / NOTE, json.dumps(list(overrides)))
+    write_file(folder / NOTE, json.dumps(list(overrides)))
 
 
 def sweep_table(folder: Path) -> pd.DataFrame:
@@ -40,15 +41,6 @@ def sweep_table(folder: Path) -> pd.DataFrame:
         pairs = [word.split("=", 1) for word in json.loads(note.read_text(encoding="utf-8"))]
         rows.append(dict(pairs) | _job_summary(note.parent / "cells.csv"))
     return pd.DataFrame(rows)
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    """Return the table as GitHub-style Markdown."""
-    lines = [[str(name) for name in table.columns], ["---"] * len(table.columns)]
-    lines += [
-        ["" if pd.isna(value) else str(value) for value in row] for row in table.itertuples(index=False)
-    ]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _job_summary(cells_file: Path) -> dict[str, Any]:
@@ -67,7 +59,7 @@ def _job_summary(cells_file: Path) -> dict[str, Any]:
     }
 
 
-def _show(table: pd.DataFrame, folder: Path) -> None:
+def _print(table: pd.DataFrame, folder: Path) -> None:
     """Print what varies and what came of it; the files have every column."""
     from rich.console import Console
     from rich.table import Table

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from mloml.theory.streams import Array, Codes, Halves, Triplets, scans
+from mloml.evaluation.refit import Array, Codes, Halves
+from mloml.theory.streams import Triplets, scans
 
 if TYPE_CHECKING:
     from mloml.learners import MOML, OPML

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
+from mloml.commands import Command
 from mloml.datasets import DataSettings, catalogue, main
 from mloml.datasets.overview import overview
 from mloml.paper import published
-from mloml.reporting.table1 import difference_sentence, write_table1
+from mloml.reporting.artefacts.table1 import difference_sentence
+from mloml.reproduce import reproduce
 
 
 @pytest.fixture(autouse=True)
@@ -82,19 +86,26 @@ def frame() -> pd.DataFrame:
     return overview(chosen, DataSettings(offline=True), published.table1())[0]
 
 
-def test_table1_puts_the_papers_figures_beside_ours(frame, tmp_path):
-    write_table1(frame, tmp_path, "make reproduce-table1")
-    table = pd.read_csv(tmp_path / "table1.csv").set_index("dataset")
+def test_table1_puts_the_papers_figures_beside_ours(tmp_path, capsys):
+    words = ["datasets=[iris,spect_paper,waveform,mlprove]", "data.offline=true"]
+    command = Command("experiments/table1.py", tuple(words))
+    assert reproduce("table1", [*words, f"execution.results={tmp_path}"], command) == 0
+    shown = capsys.readouterr().out
+    assert "missing: mlprove is missing" in shown and "in short: 3 of 4 datasets are here." in shown
+    folder = tmp_path / "table1"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["code"] == {} and manifest["datasets"]["waveform"]["regenerated"]
+    table = pd.read_csv(folder / "table1.csv").set_index("dataset")
     sizes = ["instances", "features", "classes"]
     assert table.loc["iris", sizes].tolist() == [150, 4, 3]
     assert table.loc["spect_paper", [f"paper_{size}" for size in sizes]].tolist() == [267, 22, 2]
     assert table.loc["waveform", "source"] == "regenerated"
     assert table.loc["mlprove", sizes].isna().all()
     assert table.loc["mlprove", "paper_features"] == 57
-    page = (tmp_path / "table1.md").read_text()
+    page = (folder / "table1.md").read_text()
     assert "| mlprove | 6118 | – | 57 | – | 6 | – | missing |" in page
     assert "mlprove is missing" in page
-    assert "\\toprule" in (tmp_path / "table1.tex").read_text()
+    assert "\\toprule" in (folder / "table1.tex").read_text()
 
 
 def test_table1_names_every_difference(frame):

@@ -10,7 +10,6 @@ import pytest
 
 from mloml.commands import rerun_command
 from mloml.errors import ConfigError, StoreError
-from mloml.reporting.findings import write_findings
 from mloml.study import run_study
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
@@ -31,14 +30,19 @@ def test_a_second_run_computes_nothing_and_says_so(lab, capsys):
     assert set(first.frame["status"]) == {"ok"}
 
 
-def test_findings_of_an_earlier_run_are_not_told_as_this_one_s(lab, capsys):
-    study = lab.study()
-    folder = lab.results / study.name
-    write_findings(folder, "make it", "Long ago.")
-    run_study(study)
+def test_the_run_tells_what_its_own_tables_say(lab, capsys):
+    run_study(lab.study())
     assert "in short" not in capsys.readouterr().out
-    run_study(study, refresh=lambda result: write_findings(result.folder, "make it", "Just now."))
-    assert "in short: Just now." in capsys.readouterr().out
+    run_study(lab.study(), refresh=lambda result: f"{len(result.records)} cells.")
+    assert "in short: 6 cells." in capsys.readouterr().out
+
+
+def test_tables_that_need_all_cells_are_written_only_at_the_end(lab):
+    counts = []
+    run_study(
+        lab.study(refresh=1e-3, n_jobs=1), refresh=lambda r: counts.append(len(r.records)), only_at_end=True
+    )
+    assert counts == [6]
 
 
 def test_one_worker_gives_the_files_of_two(lab, assert_undisturbed):

@@ -7,54 +7,85 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mloml.reporting.document import Artefact, Column, Entry, Grid, Row, Table, Text
+from mloml.reporting.publish import publish
+
 matplotlib.use("Agg")
 
 TITLES = {"euclidean": "Euclidean", "moml": "MOML", "mloml_r": "MLOML-r"}
+DATASETS = ("wine", "iris", "balance", "spect")
 
 
 @pytest.fixture
-def results(tmp_path):
-    """Table II of three sets and three algorithms, findings and one failure; the rest is missing."""
+def errors():
+    """Errors of thirty splits by dataset and algorithm."""
     rng = np.random.default_rng(0)
-    folder = tmp_path / "table2"
-    folder.mkdir()
-    datasets = ["wine", "iris", "balance", "spect"]
-    cells = pd.DataFrame(
-        [(d, a, s, round(rng.uniform(0, 0.4), 4)) for d in datasets for a in TITLES for s in range(30)],
-        columns=["dataset", "algorithm", "split", "error"],
+    return {(d, a): tuple(rng.uniform(0, 0.4, 30).round(4).tolist()) for d in DATASETS for a in TITLES}
+
+
+@pytest.fixture
+def table2(errors):
+    """Table II of three sets and three algorithms, one set below the rule, verdicts and one failure."""
+    rows = [_row(errors, dataset) for dataset in DATASETS]
+    columns = tuple(Column(name, title) for name, title in TITLES.items())
+    grid = Grid(
+        "Errors.", "t", columns, tuple(rows[:3]), (rows[3],), ("1/2/0", "0/3/0", ""), ("Bold: best.",)
     )
-    cells.assign(chosen="{}", seconds=1.0, status="ok").to_csv(folder / "cells.csv", index=False)
-    table2_layout(cells, datasets).to_csv(folder / "table2.csv", index=False)
-    algorithms = [{"name": name, "title": title} for name, title in TITLES.items()]
-    config = {"algorithms": algorithms, "protocol": {"name": "paper"}}
+    page = (
+        grid,
+        Text(("Of 3 marks, 1 survives.",), details="paper_comparison"),
+        Text(("Others are elsewhere.",), heading="Ranks", details="gone"),
+    )
+    verdicts = pd.DataFrame(
+        {
+            "dataset": ["iris", "wine"],
+            "difference": [0.01, -0.2],
+            "verdict": ["agrees", "differs: ours lower"],
+        }
+    )
+    return Artefact(
+        "It works.",
+        ("Of 3 marks, 1 survives.",),
+        (Table("table2", "Table II", grid, page, grid), Table("paper_comparison", "Verdicts", verdicts)),
+        name="table2",
+        title="Table II: errors",
+        about="Means.",
+        failures=pd.DataFrame(
+            {"dataset": ["iris"], "algorithm": ["lmnn"], "error": ["<script>alert(1)</script>"]}
+        ),
+        titles=TITLES,
+        command="python experiments/table2.py",
+    )
+
+
+@pytest.fixture
+def results(tmp_path, table2):
+    """Table II with its manifest, and the theory in words; the rest is missing."""
+    publish(table2, tmp_path / "table2")
+    config = {"protocol": {"name": "paper"}}
     manifest = {"config": config, "git": {"revision": "0123456789abcdef"}, "state": "complete"}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    pd.DataFrame({"dataset": ["iris"], "algorithm": ["lmnn"], "error": ["<script>alert(1)</script>"]}).to_csv(
-        folder / "failures.csv", index=False
+    (tmp_path / "table2" / "manifest.json").write_text(json.dumps(manifest))
+    theory = Artefact(
+        "It <i>fails</i>.",
+        ("Theorem 1.", "Theorem `2`."),
+        notes=(Text(("The bound is <b>false</b>.",)), Text(("More.",), heading="Theorem 2")),
+        name="theory",
+        title="Theory",
     )
-    verdicts = {
-        "dataset": ["iris", "wine"],
-        "difference": [0.01, -0.2],
-        "verdict": ["agrees", "differs: ours lower"],
-    }
-    pd.DataFrame(verdicts).to_csv(folder / "paper_comparison.csv", index=False)
-    theory = tmp_path / "theory"
-    theory.mkdir()
-    (theory / "theory.md").write_text("# Theory\n\nThe bound is <b>false</b>.\n\n## Theorem 2\n\nMore.\n")
-    (theory / "findings.md").write_text("# In short\n\nIt <i>fails</i>.\n\n- Theorem 1.\n- Theorem 2.\n")
+    publish(theory, tmp_path / "theory")
     return tmp_path
 
 
-def table2_layout(cells, datasets):
-    """Return the paper's layout: mean±std with marks, the best of a row with an asterisk, notes last."""
-    lines = [[dataset, *_texts(cells, dataset), ""] for dataset in datasets[:-1]]
-    lines.append(["win/tie/loss", "1/2/0", "0/3/0", "", ""])
-    lines.append([datasets[-1], *_texts(cells, datasets[-1]), "not counted"])
-    return pd.DataFrame(lines, columns=["dataset", *TITLES.values(), "note"])
-
-
-def _texts(cells, dataset):
-    part = cells[cells["dataset"] == dataset].groupby("algorithm")["error"]
-    mean, std = part.mean(), part.std()
-    best = mean.idxmin()
-    return [f"{mean[a]:.3f}±{std[a]:.3f}".replace("0.", ".") + ("*" if a == best else "") for a in TITLES]
+def _row(errors, dataset):
+    means = {name: np.mean(errors[dataset, name]) for name in TITLES}
+    best = min(means, key=means.get)
+    entries = tuple(
+        Entry(
+            float(means[a]),
+            float(np.std(errors[dataset, a], ddof=1)),
+            best=a == best,
+            errors=errors[dataset, a],
+        )
+        for a in TITLES
+    )
+    return Row(dataset, dataset, entries)

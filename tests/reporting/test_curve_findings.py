@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from mloml.reporting.curve_findings import curve_findings
-from mloml.reporting.figures import curve_frame
+from mloml.reporting.figures.curves import curve_frame
+from mloml.reporting.parts.curve_findings import curve_findings
 
 DATASETS = {"iris": "iris", "spect_paper": "spect*", "wine": "wine"}
 ALGORITHMS = {"moml": "MOML", "deep": "Deep"}

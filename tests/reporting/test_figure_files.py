@@ -1,5 +1,6 @@
 """Figures 4, 5 and 6 from results of studies that never ran: files, captions, and what they admit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
@@ -9,11 +10,10 @@ import pytest
 
 from mloml.config import Algorithm, ExecutionConfig, ProtocolConfig, Study
 from mloml.datasets import catalogue
-from mloml.reporting.fig4 import write_fig4
-from mloml.reporting.fig6 import write_fig6
-from mloml.reporting.figure_files import CurveFigure
+from mloml.evaluation.refit import Halves
+from mloml.reporting.publish import publish
+from mloml.reporting.recipe import find_recipe
 from mloml.study import StudyResult
-from mloml.theory.streams import Halves
 from mloml.update_time import COLUMNS, time_updates
 
 matplotlib.use("Agg")
@@ -33,6 +33,10 @@ def result_of(folder: Path, records, missing=None) -> StudyResult:
     return StudyResult(study, folder, frame, records, pd.DataFrame(), missing or {}, len(records), 0)
 
 
+def write(name: str, result: StudyResult, *found) -> None:
+    publish(find_recipe(name).make([result], *found), result.folder)
+
+
 @pytest.fixture
 def records():
     return [
@@ -43,26 +47,32 @@ def records():
 
 
 def test_the_caption_says_what_bands_and_asterisks_mean_and_what_is_missing(records, tmp_path):
-    figure = CurveFigure("fig5", "Figure 5: layers", "Error of each layer.", against={"mloml_r_5": "moml"})
-    figure.write(result_of(tmp_path, records, {"pems": "pems is missing: put pems.csv there"}))
+    write("fig5", result_of(tmp_path, records, {"pems": "pems is missing: put pems.csv there"}))
     caption = (tmp_path / "fig5.md").read_text(encoding="utf-8")
     assert "bands one standard error of the mean" in caption and "2 splits" in caption
-    assert "spect*: the last feature was taken for the label" in caption
+    assert r"spect\*: the last feature was taken for the label" in caption
     assert "pems: not available here: see mloml data list." in caption
     assert "Unfinished" not in caption
     assert len(pd.read_csv(tmp_path / "fig5.csv")) == 2 * (1 + 3)
 
 
 def test_an_unfinished_study_says_so(records, tmp_path):
-    CurveFigure("fig5", "Figure 5", "Errors.").write(result_of(tmp_path, records[:3]))
+    write("fig5", result_of(tmp_path, records[:3]))
     assert "Unfinished: 3 of 8 cells." in (tmp_path / "fig5.md").read_text(encoding="utf-8")
 
 
 def test_feature_spaces_are_drawn_for_what_is_there(tmp_path):
     rows = np.random.default_rng(0).normal(size=(12, 4))
-    outputs = {"iris": {"input": (rows, 0.2), "layer 1": (2 * rows, 0.1)}}
-    write_fig6(result_of(tmp_path, [], {"pems": "no"}), outputs, {"iris": [0, 1, 2] * 4})
+    spaces = [("input", 0.2), ("layer 1", 0.1)]
+    parts = [
+        pd.DataFrame(rows[:, :2], columns=["x", "y"]).assign(
+            dataset="iris", space=space, code=[0, 1, 2] * 4, error=error
+        )
+        for space, error in spaces
+    ]
+    write("fig6", result_of(tmp_path, [], {"pems": "no"}), pd.concat(parts))
     points = pd.read_csv(tmp_path / "fig6.csv")
+    assert "iris .200 → .100" in (tmp_path / "findings.md").read_text(encoding="utf-8")
     assert list(points["space"].unique()) == ["input", "layer 1"] and len(points) == 24
     assert (tmp_path / "fig6.pdf").is_file()
 
@@ -79,7 +89,7 @@ def test_update_loops_are_timed_on_the_same_triplets(tmp_path):
     assert (runs["seconds"] > 0).all()
     explicit, framed = (runs[runs["method"] == name]["updates"].unique() for name in ("moml", "moml_frame"))
     np.testing.assert_array_equal(explicit, framed)
-    write_fig4(runs.assign(dataset="iris"), {"iris": "iris", "pems": "pems"}, {"pems": "no"}, tmp_path)
+    write("fig4", result_of(tmp_path, [], {"pems": "no", "spect_paper": "no"}), runs.assign(dataset="iris"))
     assert "On iris MOML takes" in (tmp_path / "fig4.md").read_text(encoding="utf-8")
 
 
@@ -89,17 +99,36 @@ def test_the_report_script_takes_the_results_folder(monkeypatch, tmp_path):
 
     script = str(Path(__file__).parents[2] / "experiments" / "report.py")
     monkeypatch.setattr(sys, "argv", ["report.py", "protocol=lite", f"execution.results={tmp_path}"])
-    runpy.run_path(script, run_name="__main__")
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_path(script, run_name="__main__")
     assert (tmp_path / "report" / "index.html").is_file()
     monkeypatch.setattr(sys, "argv", ["report.py", "execution.results=/nowhere"])
     with pytest.raises(SystemExit, match="no such folder"):
         runpy.run_path(script, run_name="__main__")
 
 
+def test_feature_spaces_are_projections_of_the_chosen_models_layers():
+    from mloml.datasets import load
+    from mloml.evaluation.cell import Cell, run_cell
+    from mloml.reporting.artefacts.fig6 import COLUMNS as POINTS
+    from mloml.reporting.artefacts.fig6 import project
+
+    config = catalogue()["iris"]
+    stack = Algorithm("mloml_r", "MLOML-r", "MLOML", {"gamma": 1e-2, "n_layers": 2})
+    study = Study("fig6", [config], [stack], ProtocolConfig(splits=1, scans=1, folds=2))
+    data = load(config, study.data)
+    record = run_cell(Cell("iris", data.checksum, stack, study.protocol, 0), data)
+    none = StudyResult(study, Path(), pd.DataFrame(), [], pd.DataFrame(), {})
+    assert list(project(none).columns) == POINTS and len(project(none)) == 0
+    points = project(replace(none, records=[record]))
+    assert points.groupby("space", sort=False).size().to_dict() == {"input": 75, "layer 1": 75, "layer 2": 75}
+    assert points["error"].iloc[-1] == record["error"]
+
+
 def test_a_refitted_model_has_the_error_of_its_cell():
     from mloml.datasets import load
     from mloml.evaluation.cell import Cell, run_cell
-    from mloml.theory.layers import layer_outputs, refit
+    from mloml.evaluation.refit import layer_outputs, refit
 
     config = catalogue()["iris"]
     stack = Algorithm("mloml_r", "MLOML-r", "MLOML", {"gamma": None}, {"gamma": [1e-3, 1e-1]})

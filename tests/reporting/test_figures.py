@@ -1,16 +1,20 @@
 """Figures from small frames: what is drawn, what is left empty, and files that do not depend on the day."""
 
+from dataclasses import replace
+from functools import partial
+
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 
-from mloml.reporting.artefact import write_figure
-from mloml.reporting.figures import curve_frame, curves_figure, plotted_numbers
-from mloml.reporting.figures_space import feature_space_figure, plane
-from mloml.reporting.figures_time import running_time_figure, time_numbers
-from mloml.reporting.panels import BAND_LABEL
-from mloml.reporting.style import LOOKS, look, paper_style, save_figure
+from mloml.reporting.document import Artefact, Figure
+from mloml.reporting.figures.curves import curve_frame, curves_figure, plotted_numbers
+from mloml.reporting.figures.panels import BAND_LABEL
+from mloml.reporting.figures.space import feature_space_figure, plane
+from mloml.reporting.figures.style import STYLES, paper_style, style_of
+from mloml.reporting.figures.time import running_time_figure, time_numbers
+from mloml.reporting.publish import publish
 
 matplotlib.use("Agg")
 
@@ -103,22 +107,20 @@ def test_a_figure_of_no_cells_at_all_still_draws_its_panels():
 
 def test_the_same_frame_gives_the_same_bytes_and_no_date(records, tmp_path):
     for folder in ("first", "second"):
-        frame = curve_frame(records, "layer_errors", "layer")
-        with paper_style():
-            write_figure(
-                layers_figure(records), plotted_numbers(frame, "layer"), tmp_path / folder, "fig5",
-                title="Figure 5", caption="Error of each layer.", command="make reproduce-fig5",
-            )  # fmt: skip
+        numbers = plotted_numbers(curve_frame(records, "layer_errors", "layer"), "layer")
+        draw = partial(layers_figure, records)
+        figure = Figure("fig5", "Figure 5", "Error of each layer.", draw, numbers, page=True)
+        publish(Artefact("It falls.", figures=(figure,), command="make reproduce-fig5"), tmp_path / folder)
     names = sorted(path.name for path in (tmp_path / "first").iterdir())
-    assert names == ["fig5.csv", "fig5.md", "fig5.pdf", "fig5.png"]
+    assert names == ["artefact.json", "fig5.csv", "fig5.md", "fig5.pdf", "fig5.png", "findings.md"]
     for name in names:
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
     assert b"CreationDate" not in (tmp_path / "first" / "fig5.pdf").read_bytes()
 
 
 def test_methods_that_share_a_colour_have_different_markers_or_lines():
-    assert len(set(LOOKS.values())) == len(LOOKS)
-    assert look("opml_multi") == look("opml")
+    assert len(set(STYLES.values())) == len(STYLES)
+    assert style_of("opml_multi") == style_of("opml")
 
 
 def test_running_time_bars_show_medians_and_an_empty_panel_for_missing_data():
@@ -165,17 +167,24 @@ def test_feature_space_has_a_row_per_dataset_and_a_column_per_layer():
 
 
 def test_a_picture_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
-    with paper_style():
-        figure = layers_figure([])
-        save_figure(figure, tmp_path, "plot")
-        before = (tmp_path / "plot.png").read_bytes()
+    drawing = layers_figure([])
+    artefact = Artefact("", figures=(Figure("plot", "Plot", "", lambda: drawing),))
+    publish(artefact, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
-        def stopped(file, **_):
-            (file.write if hasattr(file, "write") else file.write_bytes)(b"half a pic")
-            raise KeyboardInterrupt
+    def stopped(file, **_):
+        (file.write if hasattr(file, "write") else file.write_bytes)(b"half a pic")
+        raise KeyboardInterrupt
 
-        monkeypatch.setattr(figure, "savefig", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            save_figure(figure, tmp_path, "plot")
-    assert (tmp_path / "plot.png").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["plot.pdf", "plot.png"]
+    monkeypatch.setattr(drawing, "savefig", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        publish(artefact, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_picture_of_an_earlier_run_goes_while_cells_come_in(tmp_path):
+    figure = Figure("plot", "Plot", "", lambda: layers_figure([]))
+    publish(Artefact("", figures=(figure,)), tmp_path)
+    assert (tmp_path / "plot.png").is_file()
+    publish(Artefact("", figures=(replace(figure, ready=False),)), tmp_path)
+    assert not list(tmp_path.glob("plot.*"))

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from mloml.reporting.page.build import write_report
+from mloml.reporting.page import write_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ARGUMENTS = [

@@ -8,10 +8,11 @@ import pytest
 from mloml.config import Algorithm, ProtocolConfig, Study
 from mloml.datasets import catalogue, load
 from mloml.evaluation.cell import Cell, run_cell
+from mloml.evaluation.refit import halves
 from mloml.learners import MLOML
 from mloml.theory.definiteness import follow
 from mloml.theory.evidence import gather_evidence
-from mloml.theory.streams import halves, scans
+from mloml.theory.streams import scans
 from mloml.theory.weights import follow_weights
 
 PROTOCOL = ProtocolConfig(splits=1, scans=2, folds=2)

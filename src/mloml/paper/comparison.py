@@ -8,7 +8,7 @@ import pandas as pd
 
 from mloml.paper.published import SPLITS, paper_row
 from mloml.statistics import outcome, welch
-from mloml.statistics.compare import OUTCOMES
+from mloml.statistics.compare import OUTCOMES, win_tie_loss
 
 AGREES = "agrees"
 LOWER = "differs: ours lower"
@@ -121,12 +121,8 @@ def compare_conclusions(comparison: pd.DataFrame, published: pd.DataFrame) -> pd
         ]
         if len(mine):
             printed = "/".join(str(row[name]) for name in OUTCOMES)
-            sides = [_counts(mine[column]) for column in ("paper_mark", "our_mark")]
+            sides = [win_tie_loss(mine[column]) for column in ("paper_mark", "our_mark")]
             equal = int((mine["same_conclusion"] == "yes").sum())
             rows.append((row["reference"], row["algorithm"], printed, len(mine), *sides, equal))
     columns = ["reference", "algorithm", "printed", "compared", "paper", "ours", "equal"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _counts(marks: pd.Series) -> str:
-    return "/".join(str(int((marks == name).sum())) for name in OUTCOMES)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from mloml.reporting.model import MARKS, Column, Entry, Row, Table, number
+from mloml.reporting.document import Column, Entry, Grid, Row, number
+from mloml.reporting.labels import Labels
 from mloml.statistics import against_reference, counts_against_reference
 from mloml.statistics.compare import COLUMNS, OUTCOMES
 
@@ -18,44 +19,12 @@ NO_REFERENCE = "no mark and not counted, because the reference is not complete h
 
 
 @dataclass(frozen=True)
-class Labels:
-    """What a table needs to know besides the cells: order, titles and footnotes.
-
-    Parameters
-    ----------
-    datasets, algorithms : mapping from name to printed title, in the order of rows and columns
-    splits : number of splits a complete cell has
-    notes : footnotes of datasets and algorithms, by name
-    missing : datasets that could not be had, with the footnote that says so
-    uncounted : datasets shown below the rule
-    groups : heading above an algorithm's column, by name
-    """
-
-    datasets: Mapping[str, str]
-    algorithms: Mapping[str, str]
-    splits: int
-    notes: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
-    uncounted: frozenset[str] = frozenset()
-    groups: Mapping[str, str] = field(default_factory=dict)
-
-    def note_of(self, name: str) -> str:
-        """Return the footnote of a dataset or algorithm; why a dataset is missing comes before all else."""
-        return self.missing.get(name) or self.notes.get(name, "")
-
-    @property
-    def counted(self) -> list[str]:
-        """Datasets above the rule."""
-        return [name for name in self.datasets if name not in self.uncounted]
-
-
-@dataclass(frozen=True)
 class Results:
     """Complete cells, summarised and compared with their references.
 
     ``summary`` has one row per (dataset, algorithm) with any finished cell: mean, std, splits and whether
     it is complete. ``comparisons`` covers complete cells only (:mod:`mloml.statistics.compare`).
-    ``references`` names what each algorithm is compared with.
+    ``references`` names what each algorithm is compared with, ``errors`` holds those of each split.
     """
 
     labels: Labels
@@ -63,6 +32,7 @@ class Results:
     comparisons: pd.DataFrame
     counts: pd.DataFrame
     references: Mapping[str, str]
+    errors: Mapping[tuple[str, str], tuple[float, ...]]
 
     @property
     def complete(self) -> pd.DataFrame:
@@ -107,17 +77,18 @@ def summarise(frame: pd.DataFrame, labels: Labels, reference: str | Mapping[str,
     filled = [family for family in families if len(family)]
     comparisons = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(COLUMNS))
     counts = counts_against_reference(comparisons, labels.counted)
-    return Results(labels, summary, comparisons, counts, references)
+    errors: Any = {key: tuple(part) for key, part in grouped}
+    return Results(labels, summary, comparisons, counts, references, errors)
 
 
-def build_table(
+def build_grid(
     results: Results,
     caption: str,
     label: str,
     algorithms: Sequence[str] | None = None,
     titles: Mapping[str, str] | None = None,
     remarks: Sequence[str] = (),
-) -> Table:
+) -> Grid:
     """Lay the results out as in the paper.
 
     Parameters
@@ -143,7 +114,7 @@ def build_table(
     counts = {
         row["algorithm"]: "/".join(str(row[o]) for o in OUTCOMES) for row in results.counts.to_dict("records")
     }
-    return Table(
+    return Grid(
         caption=caption,
         label=label,
         columns=columns,
@@ -173,7 +144,8 @@ def _row(results: Results, dataset: str, columns: Sequence[Column]) -> Row:
         std = None if math.isnan(cell["std"]) else cell["std"]
         best = number(cell["mean"]) == lowest[column.group]
         note = NO_REFERENCE if name in results.references and name not in marks else ""
-        entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note))
+        errors = results.errors[dataset, name]
+        entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note, errors=errors))
     return Row(dataset, title, tuple(entries), labels.note_of(dataset), "; ".join(details))
 
 
@@ -187,25 +159,29 @@ def _lowest(cells: Mapping[str, dict[Any, Any]], columns: Sequence[Column]) -> d
     return lowest
 
 
-def table_to_frame(table: Table) -> pd.DataFrame:
-    """Return the table as a frame of texts for CSV; the best mean of a row carries an asterisk.
+def text_grid(
+    labels: Labels,
+    caption: str,
+    label: str,
+    cells: Mapping[tuple[str, str], str],
+    remark: str,
+    rows: Sequence[str] | None = None,
+) -> Grid:
+    """Lay ready texts out by dataset and algorithm; algorithms without any are left out, gaps are dashes.
 
-    Footnotes are spelt out: those of rows in the last column, those of algorithms in the last row.
+    ``rows`` names the datasets to show; all by default, those that are not counted below the rule.
     """
-    headings = [column.heading for column in table.columns]
-    lines = [_text_line(row, "") for row in table.rows]
-    if any(table.counts):
-        lines.append(["win/tie/loss", *table.counts, ""])
-    lines += [_text_line(row, "not counted") for row in table.below]
-    if any(column.note for column in table.columns):
-        lines.append(["note", *(column.note for column in table.columns), ""])
-    return pd.DataFrame(lines, columns=["dataset", *headings, "note"])
+    filled = {algorithm for _, algorithm in cells}
+    columns = tuple(
+        Column(name, title, note=labels.notes.get(name, ""))
+        for name, title in labels.algorithms.items()
+        if name in filled
+    )
 
+    def row(dataset: str) -> Row:
+        entries = tuple(Entry(text=cells.get((dataset, column.name), "")) for column in columns)
+        return Row(dataset, labels.datasets[dataset], entries, labels.note_of(dataset))
 
-def _text_line(row: Row, remark: str) -> list[str]:
-    notes = [text for text in (remark, row.note, row.details) if text]
-    return [row.name, *(_text(entry) for entry in row.entries), "; ".join(notes)]
-
-
-def _text(entry: Entry) -> str:
-    return "±".join(entry.numbers()) + MARKS.get(entry.mark, "") + ("*" if entry.best else "")
+    above = tuple(row(name) for name in (labels.counted if rows is None else rows))
+    below = tuple(row(name) for name in labels.datasets if rows is None and name in labels.uncounted)
+    return Grid(caption, label, columns, above, below, remarks=(remark, labels.gap))

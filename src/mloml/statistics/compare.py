@@ -110,6 +110,15 @@ def counts_against_reference(
     return pd.DataFrame(rows, columns=["reference", "algorithm", *OUTCOMES])
 
 
+def win_tie_loss(marks: pd.Series) -> str:
+    """Count marks as the paper prints them.
+
+    >>> win_tie_loss(pd.Series(["win", "tie", "win"]))
+    '2/1/0'
+    """
+    return "/".join(str(int((marks == name).sum())) for name in OUTCOMES)
+
+
 def surviving(comparisons: pd.DataFrame, mark: str) -> tuple[int, int]:
     """Return how many marks of the plain test stay under another test, and how many there are.
 

@@ -1,6 +1,6 @@
 """Tests of two methods over the same splits.
 
-Every test is two-sided and looks at ``errors - reference``, split by split. Differences without
+Every test is two-sided, of ``errors - reference``, split by split. Differences without
 variance have an answer too: equal errors are a tie (p = 1), a constant lead is a certain one (p = 0).
 """
 

@@ -25,7 +25,7 @@ Triplets = NDArray[np.intp]
 
 LAYER = Layer()
 TOLERANCE = 1e-10
-STEPS, LOOKED, BROKEN, FAILED, SURPRISES = range(5)
+STEPS, MEASURED, BROKEN, FAILED, SURPRISES = range(5)
 SMALLEST, LARGEST, WIDEST, EXCESS = range(4)
 
 
@@ -33,7 +33,7 @@ SMALLEST, LARGEST, WIDEST, EXCESS = range(4)
 class Track:
     """What has been seen of each layer; arrays have one row per layer.
 
-    ``counts``: steps that move the metric, steps whose eigenvalues were looked at, of these those that
+    ``counts``: steps that move the metric, steps whose eigenvalues were computed, of these those that
     break the theorem's condition, steps that would leave the cone, and of these those at which the
     condition held.
     ``extremes``: smallest and largest eigenvalue seen, largest squared distance within a triplet, and by
@@ -54,15 +54,15 @@ class Track:
 
     def frame(self) -> pd.DataFrame:
         """Return one row per layer with shares of steps."""
-        steps, looked, broken, failed, surprises = self.counts.T
+        steps, measured, broken, failed, surprises = self.counts.T
         return pd.DataFrame(
             {
                 "layer": np.arange(1, len(self.counts) + 1),
                 "steps": steps,
-                "steps_looked_at": looked,
+                "steps_looked_at": measured,
                 "smallest_eigenvalue": self.extremes[:, SMALLEST],
                 "largest_eigenvalue": self.extremes[:, LARGEST],
-                "share_condition_broken": broken / np.maximum(looked, 1),
+                "share_condition_broken": broken / np.maximum(measured, 1),
                 "share_leaving_cone": failed / np.maximum(steps, 1),
                 "left_although_condition_held": surprises,
                 "largest_squared_distance": self.extremes[:, WIDEST],
@@ -81,8 +81,8 @@ def follow(
     X : rows of unit norm
     stream : triplets of each scan
     gamma, n_layers : as in MLOML
-    every : look at the eigenvalues of each ``every``-th step of a layer (and of every step that would
-        leave the cone); a look costs O(d³)
+    every : compute the eigenvalues of each ``every``-th step of a layer (and of every step that would
+        leave the cone), which costs O(d³)
     relu : bool
         ReLU between layers; otherwise none.
 
@@ -132,7 +132,7 @@ def _watch(track: Track, layer: int, p: Array, q: Array, gamma: float, every: in
     failed = not determinant > SINGULAR * trace
     sampled = counts[STEPS] % every == 0
     if sampled or failed:
-        _look(L.T @ L, p, q, gamma, failed, sampled, counts, track.extremes[layer])
+        _measure(L.T @ L, p, q, gamma, failed, sampled, counts, track.extremes[layer])
     counts[STEPS] += 1
     counts[FAILED] += failed
     g_p, g_q, determinant, trace, _ = split_steps(a, b, c, p @ p, gamma, LAYER.keep, LAYER.floor)
@@ -148,7 +148,7 @@ def _drift(u: Array, v: Array, p: Array, q: Array, V: Array) -> float:
     return float(max(e / n if n > 0 else 0.0 for e, n in zip(errors, lengths, strict=True)))
 
 
-def _look(
+def _measure(
     M: Array, p: Array, q: Array, gamma: float, failed: bool, sampled: bool, counts: Counts, extremes: Array
 ) -> None:
     """Compute the eigenvalues before and after the full step, and note what they say."""
@@ -157,7 +157,7 @@ def _look(
     a, b = p @ p, q @ q
     holds = gamma <= old[0] / 4.0
     if sampled:
-        counts[LOOKED] += 1
+        counts[MEASURED] += 1
         counts[BROKEN] += not holds
     counts[SURPRISES] += failed and holds
     extremes[SMALLEST] = min(extremes[SMALLEST], old[0])

@@ -11,11 +11,12 @@ from joblib import Parallel, delayed, parallel_config
 
 from mloml.constraints import scan_triplets
 from mloml.datasets import load
+from mloml.evaluation.refit import Halves, halves, refit
 from mloml.theory.bounds import HORIZONS, regrets
 from mloml.theory.definiteness import follow
-from mloml.theory.layers import refit
+from mloml.theory.findings import Evidence
 from mloml.theory.proposition import layer_geometry
-from mloml.theory.streams import Halves, differences, halves, scans
+from mloml.theory.streams import differences, scans
 from mloml.theory.weights import follow_weights
 
 if TYPE_CHECKING:
@@ -26,12 +27,10 @@ GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 WEIGHTS_GAMMA = 1e-2
 MANY_STEPS = 10_000
-"""Streams longer than this have their eigenvalues looked at in every 50th step only."""
+"""Streams longer than this have their eigenvalues computed in every 50th step only."""
 
 TRIPLETS_PER_SCAN = 5000
 """Theorem 2 is followed to this many triplets per scan of the protocol: 100,000 for the paper's 20."""
-
-Evidence = dict[str, pd.DataFrame]
 
 
 def gather_evidence(study: Study, records: Sequence[dict[str, Any]], n_jobs: int) -> Evidence:

@@ -1,43 +1,18 @@
-"""The triplets that theory is checked on: scans over the training half of a dataset, as in the tables."""
+"""The triplets behind theory and timing: scans over the training half of a dataset, as in the tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mloml.constraints import scan_triplets
-from mloml.evaluation.splits import derive_seed, split_indices
-from mloml.preprocessing import prepare
-
-if TYPE_CHECKING:
-    from mloml.config import ProtocolConfig
-    from mloml.datasets import Dataset
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Triplets = NDArray[np.intp]
-
-
-class Halves(NamedTuple):
-    """Training and test half of one split, preprocessed, and the seed of its stream."""
-
-    X: Array
-    y: Codes
-    X_test: Array
-    y_test: Codes
-    seed: int
-
-
-def halves(data: Dataset, protocol: ProtocolConfig, split: int) -> Halves:
-    """Return the rows that the cells of this split see."""
-    train, test = split_indices(data.y, split, protocol.seed, data.name)
-    X = prepare(data, protocol.pca, train)
-    seed = derive_seed(protocol.seed, data.name, split, "stream")
-    return Halves(np.array(X[train]), data.y[train], np.array(X[test]), data.y[test], seed)
 
 
 def scans(codes: Codes, seed: int) -> Iterator[Triplets]:

@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from mloml.theory.streams import Halves
+from mloml.evaluation.refit import Halves
 
 ACTIVATIONS = ("relu", "sigmoid", "tanh")
 RATES = (1e-4, 1e-3, 1e-2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,9 @@ import pytest
 
 from mloml import paper
 from mloml.config import Algorithm, DatasetConfig, ProtocolConfig, Study
+from mloml.provenance import Source
+from mloml.reporting.publish import publish
+from mloml.reporting.recipe import find_recipe
 from mloml.study import StudyResult
 
 TITLES = {name: title for title, name in paper.ALGORITHMS.items()}
@@ -20,6 +22,8 @@ FOOTNOTES = {
     "mlprove_paper": "labels among features",
 }
 REASON = "no copy in the cache & 100 % offline; put it into {data.dir}"
+
+COMMAND = "python experiments/table.py protocol=paper"
 
 Make = Callable[..., StudyResult]
 
@@ -65,13 +69,25 @@ def make_result(tmp_path: Path) -> Make:
         frame = pd.DataFrame(records)[["dataset", "algorithm", "split", "error"]]
         frame = frame.assign(status=["ok" if ok else "missing" for ok in done])
         frame.loc[frame["status"] != "ok", "error"] = np.nan
-        sources = {"waveform": {"regenerated": True}, "iris": {"regenerated": False}}
-        (tmp_path / "manifest.json").write_text(json.dumps({"datasets": sources}))
+        sources = {name: Source("c", "generated", name == "waveform") for name in ("waveform", "iris")}
         finished = [record for record, ok in zip(records, done, strict=True) if ok]
         reasons = dict.fromkeys(missing, REASON)
-        return StudyResult(study, tmp_path, frame, finished, pd.DataFrame(), reasons, len(finished), 0)
+        return StudyResult(
+            study, tmp_path, frame, finished, pd.DataFrame(), reasons, len(finished), 0, sources, COMMAND
+        )
 
     return make
+
+
+@pytest.fixture
+def write() -> Callable[..., Path]:
+    """Return a function that publishes the artefact of a name; it returns the folder."""
+
+    def write(name: str, result: StudyResult, *found: object) -> Path:
+        publish(find_recipe(name).make([result], *found), result.folder)
+        return result.folder
+
+    return write
 
 
 def _record(dataset: str, algorithm: str, split: int, error: float) -> dict:

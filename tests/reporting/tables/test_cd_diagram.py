@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from mloml import paper
-from mloml.reporting.cd_diagram import critical_difference_figure
+from mloml.reporting.figures.ranks import critical_difference_figure
 from mloml.statistics import rank_algorithms
 
 

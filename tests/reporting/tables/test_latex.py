@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from mloml.reporting.context import labels_of
-from mloml.reporting.latex import escape, table_to_latex
-from mloml.reporting.model import Column, Entry, Row, Table
-from mloml.reporting.tables import build_table, summarise
+from mloml.reporting.document import Column, Entry, Grid, Row
+from mloml.reporting.labels import labels_of
+from mloml.reporting.latex import escape, grid_to_latex
+from mloml.reporting.tables import build_grid, summarise
 
 WRAPPER = r"""\documentclass{%s}
 \usepackage{booktabs}
@@ -39,8 +39,8 @@ def latex(make_result) -> str:
         keep=lambda d, a, s: not (d == "iris" and a == "lego" and s > 4),
     )
     results = summarise(result.frame, labels_of(result), "mloml_r")
-    return table_to_latex(
-        build_table(results, "Errors, 5 % & more", "tab:t", remarks=[f"•/◦: mloml_r. {AWKWARD}"])
+    return grid_to_latex(
+        build_grid(results, "Errors, 5 % & more", "tab:t", remarks=[f"•/◦: mloml_r. {AWKWARD}"])
     )
 
 
@@ -75,7 +75,7 @@ def test_marks_bold_rules_and_footnotes_are_there(latex: str) -> None:
 def test_groups_share_a_heading_and_are_never_cut() -> None:
     columns = tuple(Column(f"{g}{s}", s, group=g) for g in ("r", "s", "t") for s in ("BP", "FBP", "FP"))
     row = Row("iris", "iris", tuple(Entry(0.1, 0.01) for _ in columns))
-    text = table_to_latex(Table("c", "l", columns, (row,)))
+    text = grid_to_latex(Grid("c", "l", columns, (row,)))
     assert text.count(r"\multicolumn{3}{c}") == 3
     assert re.findall(TABULAR, text) == ["lllllll", "llll"]
     assert r"\cmidrule(lr){2-4} \cmidrule(lr){5-7}" in text

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
-from mloml.reporting.protocols import protocols_frame, write_protocols
-from mloml.reporting.tables import Labels, Results, summarise
+from mloml.reporting.artefacts.protocols import compare, protocols_frame
+from mloml.reporting.labels import Labels
+from mloml.reporting.publish import publish
+from mloml.reporting.tables import Results, summarise
 
 REFERENCE = [0.10, 0.12, 0.14]
 WORSE = [0.20, 0.23, 0.25]
@@ -36,8 +40,11 @@ def test_the_row_of_spect_is_another_dataset_under_each_protocol() -> None:
 
 def test_the_page_names_what_changes(tmp_path) -> None:
     paper, clean = side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN)
-    summary = write_protocols(paper, clean, "mloml_r", tmp_path, "python experiments/protocols.py")
-    assert summary.startswith("1 of 2 conclusions are the same under both protocols, over 2 datasets")
+    artefact = replace(compare(paper, clean), name="protocols", command="python experiments/protocols.py")
+    publish(artefact, tmp_path)
+    assert artefact.headline.startswith(
+        "1 of 2 conclusions are the same under both protocols, over 2 datasets"
+    )
     text = (tmp_path / "protocols.md").read_text()
     assert (
         "| LEGO | 2/0/0 | 1/1/0 | 1 of 2 |" in text
@@ -49,13 +56,13 @@ def test_the_page_names_what_changes(tmp_path) -> None:
         "counts.csv",
         "protocols.md",
         "findings.md",
+        "artefact.json",
     }
 
 
-def test_nothing_in_common_is_said_plainly(tmp_path) -> None:
+def test_nothing_in_common_is_said_plainly() -> None:
     paper = side("spect_paper", "spect", PAPER)
     empty = summarise(
         pd.DataFrame(columns=["dataset", "algorithm", "split", "error", "status"]), paper.labels, "mloml_r"
     )
-    summary = write_protocols(paper, empty, "mloml_r", tmp_path, "x")
-    assert summary == "No row is complete under both protocols yet."
+    assert compare(paper, empty).headline == "No row is complete under both protocols yet."

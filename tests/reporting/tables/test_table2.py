@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mloml import paper
-from mloml.reporting.context import labels_of
-from mloml.reporting.ranks import ranking_of, ranks_frame
-from mloml.reporting.selections import selections_frame
-from mloml.reporting.table2 import survival_sentence, table2, write_table2
+from mloml.reporting.artefacts.table2 import table2
+from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.ranks import ranking_of, ranks_frame
+from mloml.reporting.parts.selections import selections_frame
+from mloml.reporting.parts.strictness import strictness_sentence
 from mloml.reporting.tables import summarise
 
 FILES = {
     "table2.csv", "table2.tex", "table2.md", "win_tie_loss.csv", "tests.csv", "ranks.csv", "selections.csv",
     "selections.md", "paper_comparison.csv", "paper_comparison_counts.csv", "paper_comparison.md",
-    "paper_comparison.tex", "critical_difference.pdf", "critical_difference.png", "manifest.json",
+    "paper_comparison.tex", "critical_difference.pdf", "critical_difference.png", "artefact.json",
     "findings.md",
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def command(monkeypatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["experiments/table2.py", "protocol=paper"])
-
-
-def test_all_files_are_written_and_equal_cells_give_equal_bytes(make_result) -> None:
+def test_all_files_are_written_and_equal_cells_give_equal_bytes(make_result, write) -> None:
     result = make_result()
-    write_table2(result)
+    write("table2", result)
     first = {path.name: path.read_bytes() for path in result.folder.iterdir()}
     assert set(first) == FILES
     for name in first:
         if name.endswith(".md"):
-            assert first[name].endswith(b"\n\nMade by `python experiments/table2.py protocol=paper`.\n"), name
+            assert first[name].endswith(b"\n\nMade by `python experiments/table.py protocol=paper`.\n"), name
     untouched = {path: path.stat().st_mtime_ns for path in result.folder.glob("*.csv")}
     # The order in which cells came in must not matter.
     shuffled = result.frame.sample(frac=1, random_state=1)
-    write_table2(type(result)(**{**vars(result), "frame": shuffled, "records": result.records[::-1]}))
+    write("table2", replace(result, frame=shuffled, records=result.records[::-1]))
     assert {path.name: path.read_bytes() for path in result.folder.iterdir()} == first
     assert {path: path.stat().st_mtime_ns for path in untouched} == untouched
 
 
-def test_while_cells_come_in_tables_have_dashes_and_no_picture_is_stale(make_result) -> None:
+def test_while_cells_come_in_tables_have_dashes_and_no_picture_is_stale(make_result, write) -> None:
     half = make_result(keep=lambda dataset, algorithm, split: dataset == "iris" and split < 7)
     (half.folder / "critical_difference.png").write_bytes(b"of an earlier run")
-    write_table2(half)
+    write("table2", half)
     assert not list(half.folder.glob("critical_difference.*"))
     text = (half.folder / "table2.md").read_text()
     assert "drawn when all cells are computed" in text and "| iris | –<sup>" in text
@@ -55,22 +51,22 @@ def test_while_cells_come_in_tables_have_dashes_and_no_picture_is_stale(make_res
 
 
 @pytest.mark.parametrize("study", [{"keep": lambda *cell: False}, {"splits": 1}])
-def test_no_finished_cell_or_a_single_split_is_still_a_table(make_result, study) -> None:
+def test_no_finished_cell_or_a_single_split_is_still_a_table(make_result, write, study) -> None:
     result = make_result(**study)
-    write_table2(result)
+    write("table2", result)
     assert "No cell of Table II can be compared" in (result.folder / "table2.md").read_text()
 
 
-def test_without_the_reference_there_are_no_marks(make_result) -> None:
+def test_without_the_reference_there_are_no_marks(make_result, write) -> None:
     result = make_result(algorithms=("euclidean", "moml"))
-    write_table2(result)
+    write("table2", result)
     text = (result.folder / "table2.md").read_text()
     assert "No marks: MLOML-r is not among the algorithms." in text and "win/tie/loss*" not in text
 
 
-def test_paper_comparison_covers_the_papers_rows_only(make_result) -> None:
+def test_paper_comparison_covers_the_papers_rows_only(make_result, write) -> None:
     result = make_result()
-    write_table2(result)
+    write("table2", result)
     comparison = pd.read_csv(result.folder / "paper_comparison.csv", keep_default_na=False)
     assert set(comparison["dataset"]) == {"iris", "wine", "spect_paper", "waveform"}
     assert set(comparison["verdict"]) <= {"agrees", "differs: ours lower", "differs: ours higher"}
@@ -86,7 +82,7 @@ def test_the_sentence_on_surviving_marks_counts_what_the_tests_say(make_result) 
     counted = results.comparisons[results.comparisons["dataset"] != "spect"]
     marked = counted[counted["mark_paired"] != "tie"]
     kept = int((marked["mark_corrected"] == marked["mark_paired"]).sum())
-    assert survival_sentence(results).startswith(
+    assert strictness_sentence(results).startswith(
         f"Of {len(marked)} marks of the paper's test, {kept} survive"
     )
 
@@ -127,9 +123,9 @@ def test_an_incomplete_cell_has_no_selection(make_result) -> None:
 
 
 @pytest.mark.slow
-def test_the_whole_study_around_the_papers_means_agrees_with_the_paper(make_result) -> None:
+def test_the_whole_study_around_the_papers_means_agrees_with_the_paper(make_result, write) -> None:
     names = [{"spect": "spect_paper", "mlprove": "mlprove_paper"}.get(n, n) for n in paper.DATASETS]
     result = make_result(datasets=names, algorithms=tuple(paper.ALGORITHMS.values()), splits=30)
-    write_table2(result)
+    write("table2", result)
     counts = pd.read_csv(result.folder / "paper_comparison_counts.csv").set_index("algorithm").loc["all"]
     assert counts["cells"] == 168 and counts["agrees"] > 150

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-import sys
-
 import pandas as pd
 import pytest
 
 from mloml import paper
-from mloml.reporting.bp_rate import bp_rate_frame, bp_rate_sentences
-from mloml.reporting.context import labels_of
-from mloml.reporting.convergence import convergence_frame, convergence_sentences, scan_curves
-from mloml.reporting.cost import write_cost
-from mloml.reporting.figures import plotted_numbers
-from mloml.reporting.strategies import references
-from mloml.reporting.table3 import table3, write_table3
-from mloml.reporting.tables import Labels, summarise
+from mloml.reporting.artefacts.table3 import table3
+from mloml.reporting.figures.curves import plotted_numbers
+from mloml.reporting.labels import Labels, labels_of
+from mloml.reporting.markdown import page_to_markdown
+from mloml.reporting.parts.bp_rate import bp_rate_frame, bp_rate_sentences
+from mloml.reporting.parts.convergence import convergence_frame, convergence_sentences, scan_curves
+from mloml.reporting.parts.cost import cost_table
+from mloml.reporting.parts.strategies import references
+from mloml.reporting.tables import summarise
 
 VARIANTS = tuple(f"mloml_{a}{end}" for a in "rs" for end in ("_bp", "_bp_cv", "_fbp", ""))
+COST = pd.DataFrame(
+    [
+        (4, "relu", "fp", 2.0, 1.9, 2.2, 996, 1.0),
+        (4, "relu", "bp", 1.5, 1.4, 1.6, 996, 0.75),
+        (4, "relu", "fbp", 4.0, 3.9, 4.1, 996, 2.0),
+    ],
+    columns=[
+        "features", "activation", "strategy", "microseconds", "lowest", "highest", "triplets", "times_fp",
+    ],
+)  # fmt: skip
 DATASETS = ("iris", "spect_paper", "spect")
 
 
@@ -41,14 +50,14 @@ def test_the_layout_is_the_papers_and_marks_are_relative_to_fp_of_the_same_activ
         assert any(entry.best for entry in row.entries[:3]) and any(entry.best for entry in row.entries[3:])
 
 
-def test_all_files_are_written_deterministically_and_end_with_the_command(make_result, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["experiments/table3.py"])
+def test_all_files_are_written_deterministically_and_end_with_the_command(make_result, write) -> None:
     result = make_result(datasets=("iris",), algorithms=VARIANTS[:4], published=paper.table3(), splits=4)
-    write_table3(result)
+    write("table3", result, COST)
     first = {path.name: path.read_bytes() for path in result.folder.iterdir()}
     assert set(first) >= {
         "table3.csv", "table3.tex", "table3.md", "win_tie_loss.csv", "tests.csv", "paper_comparison.csv",
-        "bp_rate.csv", "bp_rate.md", "scans.csv", "convergence.csv", "convergence.md",
+        "cost.csv", "cost.md", "bp_rate.csv", "bp_rate.md", "artefact.json", "scans.csv",
+        "convergence.csv", "convergence.md",
         "convergence_mloml_r.png", "convergence_mloml_r.pdf",
     }  # fmt: skip
     assert (
@@ -57,18 +66,17 @@ def test_all_files_are_written_deterministically_and_end_with_the_command(make_r
     )
     for name in first:
         if name.endswith(".md"):
-            assert first[name].endswith(b"\n\nMade by `python experiments/table3.py`.\n")
-    write_table3(result)
+            assert first[name].endswith(b"\n\nMade by `python experiments/table.py protocol=paper`.\n")
+    write("table3", result, COST)
     assert {path.name: path.read_bytes() for path in result.folder.iterdir()} == first
 
 
-def test_while_cells_come_in_there_are_tables_and_no_pictures(make_result, monkeypatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["experiments/table3.py"])
+def test_while_cells_come_in_there_are_tables_and_no_pictures(make_result, write) -> None:
     half = make_result(
         datasets=("iris",), algorithms=VARIANTS, published=paper.table3(), splits=4,
         keep=lambda dataset, algorithm, split: split < 2,
     )  # fmt: skip
-    write_table3(half)
+    write("table3", half, COST)
     assert not list(half.folder.glob("*.png"))
     assert "No dataset is complete for BP at both rates" in (half.folder / "table3.md").read_text()
 
@@ -139,24 +147,8 @@ def test_curves_with_missing_splits_are_left_out() -> None:
     ]
 
 
-def test_the_cost_page_shows_ratios_to_fp(tmp_path) -> None:
-    columns = [
-        "features",
-        "activation",
-        "strategy",
-        "microseconds",
-        "lowest",
-        "highest",
-        "triplets",
-        "times_fp",
-    ]
-    rows = [
-        (4, "relu", "fp", 2.0, 1.9, 2.2, 996, 1.0),
-        (4, "relu", "bp", 1.5, 1.4, 1.6, 996, 0.75),
-        (4, "relu", "fbp", 4.0, 3.9, 4.1, 996, 2.0),
-    ]
-    write_cost(pd.DataFrame(rows, columns=columns), tmp_path, "python experiments/table3.py")
-    text = (tmp_path / "cost.md").read_text()
+def test_the_cost_page_shows_ratios_to_fp() -> None:
+    text = page_to_markdown("Cost", cost_table(COST).page, "x")
     assert "BP costs 0.75 to 0.75 times" in text
     assert (
         "| 4 | relu | 2.00 (1.90 to 2.20) | 1.50 (1.40 to 1.60) | 0.75 | 4.00 (3.90 to 4.10) | 2.00 |" in text

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mloml.reporting.context import NOT_HERE, REGENERATED, labels_of
-from mloml.reporting.model import Column, Entry, Row, Table, number
-from mloml.reporting.tables import INCOMPLETE, NO_REFERENCE, Labels, build_table, summarise, table_to_frame
+from mloml.reporting.document import Column, Entry, Grid, Row, number
+from mloml.reporting.labels import NOT_HERE, REGENERATED, Labels, labels_of
+from mloml.reporting.tables import INCOMPLETE, NO_REFERENCE, build_grid, summarise
 
 
 def cells(errors: dict[tuple[str, str], list[float]]) -> pd.DataFrame:
@@ -28,8 +28,9 @@ ERRORS = {
 
 
 def test_means_deviations_marks_and_best_of_a_small_table() -> None:
-    table = build_table(summarise(cells(ERRORS), LABELS, "mloml_r"), "caption", "tab:t")
+    table = build_grid(summarise(cells(ERRORS), LABELS, "mloml_r"), "caption", "tab:t")
     lego, reference = table.rows[0].entries
+    assert lego.errors == tuple(ERRORS["iris", "lego"])
     assert lego.mean == pytest.approx(0.97 / 3) and lego.std == pytest.approx(
         np.std(ERRORS["iris", "lego"], ddof=1)
     )
@@ -41,7 +42,7 @@ def test_means_deviations_marks_and_best_of_a_small_table() -> None:
 
 def test_an_incomplete_cell_is_a_dash_with_a_footnote_and_never_a_mean() -> None:
     frame = cells(ERRORS).drop(index=0)
-    table = build_table(summarise(frame, LABELS, "mloml_r"), "", "")
+    table = build_grid(summarise(frame, LABELS, "mloml_r"), "", "")
     entry = table.rows[0].entries[0]
     assert entry == Entry(note=INCOMPLETE.format(splits=3))
     assert table.rows[0].details == "lego: 2 of 3 splits"
@@ -52,13 +53,13 @@ def test_an_incomplete_cell_is_a_dash_with_a_footnote_and_never_a_mean() -> None
 def test_a_cell_that_is_not_ok_does_not_count_as_finished(status: str) -> None:
     frame = cells(ERRORS)
     frame.loc[0, "status"] = status
-    assert build_table(summarise(frame, LABELS, "mloml_r"), "", "").rows[0].entries[0].mean is None
+    assert build_grid(summarise(frame, LABELS, "mloml_r"), "", "").rows[0].entries[0].mean is None
 
 
 def test_without_a_complete_reference_there_is_a_note_instead_of_a_tie() -> None:
     frame = cells(ERRORS)
     frame = frame[~((frame["dataset"] == "iris") & (frame["algorithm"] == "mloml_r") & (frame["split"] == 2))]
-    table = build_table(summarise(frame, LABELS, "mloml_r"), "", "")
+    table = build_grid(summarise(frame, LABELS, "mloml_r"), "", "")
     assert table.rows[0].entries[0].note == NO_REFERENCE
     assert table.counts[0] == "0/1/0"
 
@@ -72,13 +73,13 @@ def test_splits_beyond_those_asked_for_are_left_out() -> None:
 
 def test_a_single_split_has_a_mean_without_a_deviation() -> None:
     labels = Labels(LABELS.datasets, LABELS.algorithms, splits=1)
-    entry = build_table(summarise(cells(ERRORS), labels, "mloml_r"), "", "").rows[0].entries[0]
+    entry = build_grid(summarise(cells(ERRORS), labels, "mloml_r"), "", "").rows[0].entries[0]
     assert entry.numbers() == (".300",) and entry.mark == "tie"
 
 
 def test_nothing_finished_yet_is_a_table_of_dashes() -> None:
     frame = cells(ERRORS).iloc[:0]
-    table = build_table(summarise(frame, LABELS, "mloml_r"), "", "")
+    table = build_grid(summarise(frame, LABELS, "mloml_r"), "", "")
     assert all(entry.mean is None for row in table.rows for entry in row.entries)
 
 
@@ -102,7 +103,7 @@ def test_each_protocol_counts_its_own_variant(make_result, protocol, counted, be
 
 def test_footnotes_cover_regenerated_data_reconstructions_and_missing_datasets(make_result) -> None:
     result = make_result(missing=("wine",))
-    table = build_table(summarise(result.frame, labels_of(result), "mloml_r"), "", "")
+    table = build_grid(summarise(result.frame, labels_of(result), "mloml_r"), "", "")
     notes = list(table.footnotes())
     assert "reconstruction" in notes and REGENERATED in notes
     assert NOT_HERE in notes
@@ -137,7 +138,7 @@ def test_wins_ties_and_losses_add_up_to_the_complete_counted_rows(data) -> None:
     complete = [d for d in ("iris", "wine") if len(errors[d, "a"]) == len(errors[d, "r"]) == splits]
     counted = results.counts[["win", "tie", "loss"]].to_numpy().sum() if len(results.counts) else 0
     assert counted == len(complete)
-    table = build_table(results, "", "")
+    table = build_grid(results, "", "")
     for row in table.rows:
         for column, entry in zip(table.columns, row.entries, strict=True):
             assert (entry.mean is None) == (len(errors[row.name, column.name]) < splits)
@@ -145,7 +146,7 @@ def test_wins_ties_and_losses_add_up_to_the_complete_counted_rows(data) -> None:
 
 def test_csv_is_rectangular_and_spells_its_footnotes_out(make_result) -> None:
     result = make_result(keep=lambda d, a, s: not (d == "iris" and a == "lego" and s > 4))
-    frame = table_to_frame(build_table(summarise(result.frame, labels_of(result), "mloml_r"), "", ""))
+    frame = build_grid(summarise(result.frame, labels_of(result), "mloml_r"), "", "").frame()
     by_name = frame.set_index("dataset")
     assert by_name.loc["iris", "LEGO"] == "–" and "lego: 5 of 8 splits" in by_name.loc["iris", "note"]
     assert by_name.loc["note", "SLMOML"] == "reconstruction"
@@ -156,7 +157,7 @@ def test_csv_is_rectangular_and_spells_its_footnotes_out(make_result) -> None:
 
 def test_more_than_26_footnotes_still_have_letters_of_their_own() -> None:
     rows = tuple(Row(str(i), str(i), (Entry(note=f"note {i}"),)) for i in range(60))
-    letters = list(Table("", "", (Column("a", "A"),), rows).footnotes().values())
+    letters = list(Grid("", "", (Column("a", "A"),), rows).footnotes().values())
     assert len(set(letters)) == 60 and letters[25:28] == ["z", "aa", "ab"]
 
 

@@ -1,0 +1,82 @@
+"""Table III: BP, FBP and FP for three activations, and what the paper's text claims about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mloml import paper
+from mloml.reporting.captions import caption
+from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
+from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.bp_rate import compare_rates
+from mloml.reporting.parts.convergence import compare_convergence
+from mloml.reporting.parts.cost import cost_sentence, cost_table
+from mloml.reporting.parts.paper_comparison import compare_with_paper
+from mloml.reporting.parts.strategies import STRATEGIES, activations, references, strategy_of
+from mloml.reporting.parts.strictness import count_tables, strictness_sentence
+from mloml.reporting.recipe import Recipe
+from mloml.reporting.tables import Results, build_grid, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mloml.config import Study
+    from mloml.study import StudyResult
+
+
+def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
+    """Return Table III from the cells there are, and what a triplet costs under each strategy."""
+    protocol = result.study.protocol
+    names = [algorithm.name for algorithm in result.study.algorithms]
+    titles = activations(names)
+    labels = labels_of(result, {name: titles[strategy_of(name)[0]] for name in names})
+    results = summarise(result.frame, labels, references(names))
+    wrong_markers = caption("table3_wrong_markers")
+    agreement, compared = compare_with_paper(
+        results, paper.table3(), paper.table3_counts(), "Table III", [wrong_markers]
+    )
+    rate_headline, rate, bp_rate = compare_rates(results, protocol.bp_rate)
+    speed, convergence, scans = compare_convergence(result, labels)
+    price = (cost_sentence(cost),)
+    strictness = strictness_sentence(results)
+    grid = table3(results, protocol.name)
+    page = (
+        grid,
+        Text((strictness, "Every p-value is in tests.csv.")),
+        Text((agreement, wrong_markers), details="paper_comparison"),
+        Text(rate, "How much of FP's lead is BP's learning rate?", listed=True, details="bp_rate"),
+        Text(speed, "Does FP speed up BP's convergence?", listed=True, details="convergence"),
+        Text(price, "What does a triplet cost?", listed=True, details="cost"),
+    )
+    main = Table("table3", RECIPE.title, grid, page, latex=grid)
+    return Artefact(
+        f"{agreement} {rate_headline}".rstrip(),
+        (strictness, *rate, *speed, *price),
+        (main, *compared, *count_tables(results), bp_rate, convergence, cost_table(cost), scans),
+        tuple(block for block in convergence.page if isinstance(block, Figure)),
+    )
+
+
+def table3(results: Results, protocol: str) -> Grid:
+    """Return Table III in the paper's layout: BP, FBP and FP of each activation."""
+    shown = [name for name in results.labels.algorithms if strategy_of(name)[1] != "bp_cv"]
+    titles = {name: STRATEGIES[strategy_of(name)[1]] for name in shown}
+    values = {"splits": results.labels.splits, "protocol": protocol}
+    remarks = [caption("table3_marks", **values)]
+    return build_grid(results, caption("table3", **values), "tab:table3", shown, titles, remarks)
+
+
+def measure(study: Study) -> pd.DataFrame:
+    """Time a triplet under each strategy."""
+    from mloml.propagation_cost import cost_per_triplet
+
+    return cost_per_triplet()
+
+
+RECIPE = Recipe(
+    "table3",
+    "Table III: propagation strategies",
+    "BP, FBP and FP with ReLU, sigmoid and tanh.",
+    build,
+    before=measure,
+)

@@ -1,0 +1,1 @@
+"""Drawings: from frames of numbers to matplotlib figures, without any files."""

@@ -1,0 +1,244 @@
+"""One self-contained HTML page over all artefacts: from each ``artefact.json`` and the pictures it names.
+
+Where an artefact comes from, and how far it is, stands in the run's ``manifest.json``. Whatever is missing or
+damaged is named on the page, never raised.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from mloml.reporting.figures.style import DRAWN_PER_INCH
+from mloml.reporting.files import write_file
+from mloml.reporting.publish import DOCUMENT, FORMAT
+from mloml.reporting.recipe import recipes
+from mloml.reporting.views import View, frame_view, grid_view
+
+PIXELS_PER_INCH = 140
+"""Of the screen: type of 7 points, right for print, becomes as large as the text of the page's tables."""
+PNG_BEGINS, PNG_ENDS = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with the image inside the page, ``width`` in pixels of the screen."""
+
+    title: str
+    caption: str
+    uri: str
+    source: str
+    width: int
+    numbers: View | None = None
+
+
+@dataclass
+class Section:
+    """Everything found of one artefact; ``name`` is that of its folder."""
+
+    name: str
+    title: str
+    about: str
+    command: str
+    present: bool = False
+    headline: str = ""
+    findings: list[str] = field(default_factory=list)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    main: View | None = None
+    tables: list[View] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    failures: View | None = None
+    manifests: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """Say in a word or two how far the artefact is: what its manifests say, if it has any."""
+        if not self.present:
+            return "not made yet"
+        states = [str(manifest.get("state", "made")) for manifest in self.manifests] or ["made"]
+        return next((state for state in states if state != "complete"), states[0])
+
+    @property
+    def places(self) -> dict[str, View]:
+        """The tables by name, for links from one to another."""
+        views = [*self.tables, *filter(None, [self.main])]
+        return {Path(view.source).stem: view for view in views}
+
+
+def write_report(results: Path) -> Path:
+    """Write ``report/index.html`` below ``results`` and return its path."""
+    page = results / "report" / "index.html"
+    write_file(page, render(gather(results)))
+    return page
+
+
+def gather(results: Path) -> list[Section]:
+    """Return a section for every artefact of the project, found or not, and for every other that is there."""
+    known = recipes()
+    sections = [
+        _section(results / name, Section(name, recipe.title, recipe.about, f"make reproduce-{name}"))
+        for name, recipe in known.items()
+    ]
+    others = sorted(path.parent for path in results.glob(f"*/{DOCUMENT}") if path.parent.name not in known)
+    return sections + [_section(folder, Section(folder.name, folder.name, "", "")) for folder in others]
+
+
+def render(sections: list[Section]) -> str:
+    """Return the page as one string; styles, script and images are inside it."""
+    environment = Environment(
+        loader=PackageLoader("mloml.reporting", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "pretty": lambda content: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False),
+        "code": _code,
+    }
+    folder = Path(__file__).parent / "templates"
+    # Markup: these two files are ours, everything from results is escaped.
+    environment.globals["inline"] = lambda name: Markup((folder / name).read_text(encoding="utf-8"))
+    origins = [origin(section, manifest) for section in sections for manifest in section.manifests]
+    return environment.get_template("report.html").render(
+        sections=sections,
+        failures=[section for section in sections if section.failures],
+        origins=origins,
+        summary=provenance_line(origins),
+    )
+
+
+def provenance_line(origins: list[dict[str, Any]]) -> str:
+    """Say in one sentence which protocols and which revisions the artefacts come from."""
+    protocols, revisions = (sorted({o[key] for o in origins} - {""}) for key in ("protocol", "revision"))
+    if not origins:
+        return "Nothing has been run yet."
+    parts = [f"Protocol: {', '.join(protocols)}."] if protocols else []
+    parts += [f"Code revision: {', '.join(revisions)}."] if revisions else []
+    return " ".join(parts)
+
+
+def origin(section: Section, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Read off a manifest what people ask for first: a row of the page's last table."""
+    cells, git = _tree(manifest, "cells"), _tree(manifest, "git")
+    local = " with local changes" if git.get("dirty") else ""
+    return {
+        "title": section.title,
+        "protocol": str(_tree(_tree(manifest, "config"), "protocol").get("name", "")),
+        "command": str(manifest.get("command", "")),
+        "revision": str(git.get("revision") or "")[:12] + local,
+        "written": str(manifest.get("written", "")).replace("T", " ")[:16],
+        "cells": f"{cells.get('ok')} of {cells.get('count')}" if cells.get("count") else "",
+        "manifest": manifest,
+    }
+
+
+def _tree(content: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = content.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _section(folder: Path, section: Section) -> Section:
+    own = folder / "manifest.json"
+    manifests = [own] if own.is_file() else sorted(folder.glob("*/manifest.json"))
+    section.manifests = [content for path in manifests if (content := _read(path, section.problems))]
+    document = _read(folder / DOCUMENT, section.problems) if (folder / DOCUMENT).is_file() else None
+    if document is not None and document.get("format") != FORMAT:
+        section.problems.append(f"{folder.name}/{DOCUMENT} is of another version; run its command again.")
+    elif document is not None:
+        try:
+            return _filled(section, folder, document)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            section.problems.append(
+                f"{folder.name}/{DOCUMENT} is damaged ({error!r}); run its command again."
+            )
+    return section
+
+
+def _filled(found: Section, folder: Path, document: dict[str, Any]) -> Section:
+    """Return the section with the document in it."""
+    beside = "" if folder.name == document["name"] else f" ({folder.name})"
+    titles, problems = document["titles"], [*found.problems]
+    section = replace(
+        found,
+        present=True,
+        title=document["title"] + beside,
+        notes=[_block(block, titles) for block in document["notes"]],
+        tables=[],
+        pictures=[],
+        problems=problems,
+        **{word: document[word] for word in ("about", "command", "headline", "findings")},
+    )
+    for table in document["tables"]:
+        view = _view(table, folder, titles, problems)
+        page = [_block(block, titles) for block in table["page"] if block != table["numbers"]]
+        if view is not None and table["name"] == document["name"]:
+            words = [block for block in page if "text" in block]  # the numbers have their places below
+            section.main = replace(view, page=words, title=section.title)
+        elif view is not None:
+            section.tables.append(replace(view, page=page))
+    for figure in document["figures"]:
+        if figure["ready"]:
+            section.pictures += _picture(figure, folder, _view(figure, folder, titles, problems), problems)
+    if document["failures"] is not None:
+        section.failures = frame_view(document["failures"], "Failures", f"{folder.name}/failures.csv")
+    return section
+
+
+def _view(
+    table: Mapping[str, Any], folder: Path, titles: Mapping[str, str], problems: list[str]
+) -> View | None:
+    source, numbers = f"{folder.name}/{table['name']}.csv", table["numbers"]
+    if numbers is None or numbers["kind"] == "Grid":
+        return grid_view(numbers, table["title"], source) if numbers else None
+    if numbers["rows"] is None:
+        problems.append(f"{source} has {numbers['length']} rows and is not shown here.")
+    hidden = table.get("hidden", ())
+    return frame_view(numbers, table["title"], source, titles, hidden) if numbers["rows"] else None
+
+
+def _block(block: dict[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
+    """Return a part of a page with its numbers as a view; pictures have places of their own."""
+    if block["kind"] == "Grid":
+        return {"view": grid_view(block)}
+    return {"view": frame_view(block, titles=titles)} if block["kind"] == "Frame" else {"text": block}
+
+
+def _picture(
+    figure: Mapping[str, Any], folder: Path, numbers: View | None, problems: list[str]
+) -> list[Picture]:
+    """Return a PNG file as a picture; none, but a line about it, when it is gone or damaged."""
+    path = folder / f"{figure['name']}.png"
+    source = f"{folder.name}/{path.name}"
+    data = path.read_bytes() if path.is_file() else b""
+    if not data.startswith(PNG_BEGINS) or not data.endswith(PNG_ENDS):
+        problems.append(f"{source} is not a whole picture; run the artefact's command again.")
+        return []
+    width = int.from_bytes(data[16:20], "big") * PIXELS_PER_INCH // DRAWN_PER_INCH
+    uri = f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
+    return [Picture(figure["title"], figure["caption"], uri, source, width, numbers)]
+
+
+def _read(path: Path, problems: list[str]) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict):
+            return content
+        raise ValueError("it is not an object")
+    except (OSError, ValueError) as error:
+        problems.append(f"{path.parent.name}/{path.name} could not be read: {error}")
+        return None
+
+
+def _code(text: str) -> Markup:
+    """Escape a text; words between backticks become code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))

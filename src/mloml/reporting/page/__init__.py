@@ -1,1 +1,0 @@
-"""The report: one self-contained HTML page over everything that ``results`` holds."""

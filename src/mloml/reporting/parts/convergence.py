@@ -1,0 +1,159 @@
+"""Error against scans for FP, BP and FBP, to see whether FP speeds up BP's convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import MaxNLocator
+
+from mloml.reporting.captions import caption
+from mloml.reporting.document import DASH, Block, Figure, Table, Text, number
+from mloml.reporting.figures.curves import curve_frame, draw_line, plotted_numbers
+from mloml.reporting.figures.panels import mean_and_error, panel_page
+from mloml.reporting.labels import Labels
+from mloml.reporting.parts.strategies import STRATEGIES, STYLES, activations, strategy_of
+
+if TYPE_CHECKING:
+    from mloml.study import StudyResult
+
+NEVER = "not within the scans"
+RATES = {"bp": "BP at the protocol's rate", "bp_cv": "BP with its rate chosen by cross-validation"}
+
+
+def scan_curves(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.DataFrame:
+    """Return the error after every scan, one row per split, of complete cells that recorded it."""
+    curves = curve_frame([record for record in records if record.get("scan_errors")], "scan_errors", "scan")
+    curves = curves[curves["scan"] > 0]
+    splits = curves.groupby(["dataset", "algorithm"])["split"].transform("nunique")
+    return curves[splits == labels.splits].reset_index(drop=True)
+
+
+def convergence_frame(numbers: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    """Return errors after the first and the last scan, and the scans BP needs to catch up with FBP.
+
+    ``*_catches_up`` is the first scan at which BP's mean error is no higher than FBP's after one scan;
+    empty when it never is.
+    """
+    curves = {
+        (str(dataset), str(algorithm)): part.sort_values("scan")["mean"].to_numpy()
+        for (dataset, algorithm), part in numbers.groupby(["dataset", "algorithm"], sort=False)
+    }
+    rows = []
+    for base in activations(labels.algorithms):
+        for dataset in labels.datasets:
+            mine = {s: curves.get((dataset, base if s == "fp" else f"{base}_{s}")) for s in STRATEGIES}
+            if mine["fbp"] is None or mine["bp"] is None:
+                continue
+            row: dict[str, Any] = {"dataset": dataset, "activation": base}
+            for strategy, curve in mine.items():
+                row[f"{strategy}_first"] = None if curve is None else float(curve[0])
+                row[f"{strategy}_last"] = None if curve is None else float(curve[-1])
+            for strategy in ("bp", "bp_cv"):
+                row[f"{strategy}_catches_up"] = _first_scan(mine[strategy], float(mine["fbp"][0]))
+            rows.append({**row, "counted": dataset not in labels.uncounted})
+    return pd.DataFrame(rows)
+
+
+def convergence_sentences(convergence: pd.DataFrame) -> list[str]:
+    """Answer the question over all counted (dataset, activation) pairs."""
+    if convergence.empty:
+        return ["No dataset has complete curves of BP and FBP yet."]
+    counted = convergence[convergence["counted"].astype(bool)]
+    sentences = []
+    for strategy in ("bp", "bp_cv"):
+        known = counted[counted[f"{strategy}_first"].notna()]
+        if known.empty:
+            continue
+        ahead = int((known["fbp_first"] < known[f"{strategy}_first"]).sum())
+        caught = known[f"{strategy}_catches_up"].dropna()
+        median = f", at the median in scan {caught.median():g}" if len(caught) else ""
+        first = [number(known[f"{name}_first"].mean()) for name in ("fbp", strategy)]
+        last = [number(known[f"{name}_last"].mean()) for name in ("fbp", strategy)]
+        sentences.append(
+            f"{RATES[strategy]}: after one scan FBP's mean error is lower than BP's in {ahead} of "
+            f"{len(known)} (dataset, activation) pairs (on average {first[0]} against {first[1]}); BP "
+            f"reaches what FBP has after one scan in {len(caught)} of them{median}; after the last scan "
+            f"the averages are {last[0]} and {last[1]}."
+        )
+    fp = counted[counted["fp_first"].notna()]
+    if len(fp):
+        sentences.append(
+            f"FP alone has {number(fp['fp_first'].mean())} after one scan and {number(fp['fp_last'].mean())} "
+            f"after the last, FBP {number(fp['fbp_first'].mean())} and {number(fp['fbp_last'].mean())}."
+        )
+    return sentences
+
+
+def convergence_figure(curves: pd.DataFrame, base: str, labels: Labels) -> Drawing:
+    """Draw error against scans, one panel per dataset, one line per strategy."""
+    mine = curves[[strategy_of(name)[0] == base for name in curves["algorithm"]]]
+    missing = dict(labels.missing)
+    for name in labels.datasets:
+        if not (mine["dataset"] == name).any():
+            missing.setdefault(name, "no finished cells yet")
+
+    def draw(axes: Axes, dataset: str) -> None:
+        for strategy, title in STRATEGIES.items():
+            algorithm = base if strategy == "fp" else f"{base}_{strategy}"
+            part = mine[(mine["dataset"] == dataset) & (mine["algorithm"] == algorithm)]
+            if len(part):
+                style = STYLES[strategy]
+                draw_line(axes, *mean_and_error(part, "scan"), style.colour, title, linestyle=style.line)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5, min_n_ticks=1))
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
+
+    titles = labels.starred(labels.datasets)
+    return panel_page(titles, missing, draw, ("scans", "error rate"), columns=4, height=1.3)
+
+
+def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str, ...], Table, Table]:
+    """Return the answer in sentences, the table with a figure per activation, and every curve."""
+    curves = scan_curves(result.records, labels)
+    numbers = plotted_numbers(curves, "scan")
+    convergence = convergence_frame(numbers, labels)
+    sentences = tuple(convergence_sentences(convergence))
+    page: list[Block] = [Text((caption("convergence_claim"),)), Text(sentences, listed=True)]
+    for base, title in activations(labels.algorithms).items():
+        figure = Figure(
+            f"convergence_{base}",
+            f"Error against scans: FP, BP and FBP of {title}",
+            caption("convergence"),
+            partial(convergence_figure, curves, base, labels),
+            ready=result.finished,
+        )
+        page += [Text(heading=title), figure, _printed(convergence, base, labels)]
+    page.append(labels.notes_text())
+    table = Table("convergence", "Does FP speed up convergence?", convergence, tuple(page))
+    return sentences, table, Table("scans", "Errors after each scan", numbers)
+
+
+def _first_scan(curve: Any, level: float) -> float | None:
+    if curve is None:
+        return None
+    return next((float(scan) for scan, error in enumerate(curve, start=1) if error <= level), None)
+
+
+def _printed(convergence: pd.DataFrame, base: str, labels: Labels) -> pd.DataFrame:
+    """Return the table of one activation for readers."""
+    titles = labels.starred(labels.datasets)
+    rows = []
+    for cell in convergence.to_dict("records"):
+        if cell["activation"] != base:
+            continue
+        row = {"dataset": titles[cell["dataset"]]}
+        for strategy, title in STRATEGIES.items():
+            ends = (cell[f"{strategy}_first"], cell[f"{strategy}_last"])
+            row[f"{title}: first → last scan"] = DASH if pd.isna(ends[0]) else " → ".join(map(number, ends))
+        for strategy in ("bp", "bp_cv"):
+            scan = cell[f"{strategy}_catches_up"]
+            known = not pd.isna(cell[f"{strategy}_first"])
+            row[f"{STRATEGIES[strategy]} catches up"] = (
+                (NEVER if pd.isna(scan) else f"{scan:g}") if known else DASH
+            )
+        rows.append(row)
+    return pd.DataFrame(rows)
