@@ -61,7 +61,7 @@ def objective(A: Array, mu: float, p: Triples, gradient: Array) -> float:
     for i in range(n):
         for a in range(d):
             p.Y[i, a] -= 0.5 * p.weights[i] * p.X[i, a]
-    np.dot(p.XT, p.Y, p.H)
+    np.dot(p.X.T, p.Y, p.H)
     return value_and_gradient(A, mu, p.pull, p.H, active, p.S, gradient)
 
 

@@ -133,7 +133,7 @@ def centre_objective(A: Array, mu: float, p: Centres, gradient: Array) -> float:
         for b in range(p.starts[c], p.starts[c + 1]):
             p.V[c, b] = -p.tallies[b]
             p.surplus[c] -= p.tallies[b]
-    np.dot(p.V, p.X, p.T)
+    np.dot(p.V, p.XT.T, p.T)
     for c in range(k):
         for a in range(p.M.shape[1]):
             p.T[c, a] -= 0.5 * p.surplus[c] * p.M[c, a]

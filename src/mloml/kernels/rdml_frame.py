@@ -1,10 +1,10 @@
 """RDML's step on a frame: a factor ``L`` of the metric that follows it in steps, with ``K = L^-T``.
 
-A layer needs L, not M, and one that can be inverted. So M stays above ``FLOOR``: where ``M - lam z z'`` has an
-eigenvalue mu below it, with unit vector v, the step is ``M - lam z z' + (FLOOR - mu) v v'``, the projection
-onto all metrics above the floor. Either way the change has the form ``[z v] diag(-lam, gain) [z v]'``, and
-the factor follows by a root of rank two as in ``frame``, here for two different steps: O(d²). The eigenpair
-is looked for only after a pull that leaves less than ``HALF`` of a direction.
+A layer needs L, not M, and one that can be inverted. So M stays above ``FLOOR``: where ``M - lam z z'`` has
+an eigenvalue mu below it, with unit vector v, the step is ``M - lam z z' + (FLOOR - mu) v v'``, which is the
+projection onto all metrics above the floor. Either way the change has the form ``[z v] diag(-lam, gain) [z
+v]'``, and the factor follows by a root of rank two as in ``frame``, here for two different steps: O(d²). The
+eigenpair is looked for only after a pull that leaves less than ``HALF`` of a direction.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _lift(L: Array, z: Array, length: float, lam: float, d: int, work: Array, v:
 def _take_two(
     L: Array, K: Array, p: Array, q: Array, P: Array, Q: Array, g: float, h: float, rows: Array
 ) -> bool:
-    """Move to the factor of ``M + g p p' + h q q'``, with ``P = K p`` and ``Q = K q``; False if there is none.
+    """Move to the factor of ``M + g p p' + h q q'``, with ``P = K p``, ``Q = K q``; False if there is none.
 
     With ``B = I + C V'V``, ``C = diag(g, h)``, ``V = [P Q]`` and ``R = B^(1/2)``: ``F = (R + I)^-1 C``, ``H =
     -R^-1 F``, ``L <- L + V F [p q]'``, ``K <- K + V H (K'V)'``.

@@ -34,7 +34,7 @@ def cluster(Z: Array, group_starts: Codes, centres: Array, centre_starts: Codes)
 
 @dataclass(frozen=True)
 class Clustered:
-    """Rows sorted by cluster: ``starts[c]:starts[c + 1]`` are those of cluster c, ``means[c]`` is their mean."""
+    """Rows sorted by cluster: ``starts[c]:starts[c + 1]`` are those of cluster c, with mean ``means[c]``."""
 
     order: Codes
     X: Array
@@ -70,8 +70,9 @@ class CentreMargin:
         (k, d), n = M.shape, len(X)
         self.room = Centres(
             X, np.ascontiguousarray(X.T), M, np.ascontiguousarray(M.T), W.T @ scatter @ W, data.starts,
-            np.ascontiguousarray(data.starts[ends].T), np.empty((d, k)), np.empty((k, d)), np.empty((k, n)), np.empty((k, d)),
-            np.empty((d, d)), np.empty((d, d)), np.empty(n), np.empty(n), np.empty(k), np.empty(k),
+            np.ascontiguousarray(data.starts[ends].T), np.empty((d, k)), np.empty((k, d)), np.empty((k, n)),
+            np.empty((k, d)), np.empty((d, d)), np.empty((d, d)), np.empty(n), np.empty(n), np.empty(k),
+            np.empty(k),
         )  # fmt: skip
 
     def evaluate(self, L: Array, mu: float) -> tuple[float, Array]:

@@ -1,4 +1,4 @@
-"""A descent over the factor of a metric: where it ended, and what every large-margin problem offers for it."""
+"""A descent over the factor of a metric, by L-BFGS compiled together with its objective."""
 
 from __future__ import annotations
 
