@@ -36,7 +36,7 @@ from mloml.kernels.simd import (
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 BLOCK = 16
-TILE = 64  # columns of the mapped and the input rows that stay in the first-level cache together
+TILE = 256  # columns of the mapped and the input rows that stay in the second-level cache together
 REACH = 1.4  # pairs nearer than this share of a margin are listed
 NOT_A_ROW = 1e300  # squared length of a row that is no data
 

@@ -248,4 +248,4 @@ def rdml_layer(
         status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
     counts[i, FAILURES] += status >= PROJECTED
     counts[i, AGE] += 1
-    return status == UPDATED or status == PROJECTED
+    return UPDATED <= status < DRIFTED
