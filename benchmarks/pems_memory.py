@@ -46,9 +46,9 @@ def matrix_line(rng: np.random.Generator, label: int) -> bytes:
 
 def load_step(folder: str, days: int, with_pca: bool) -> dict[str, float]:
     """Load the dataset (and prepare it as the paper's protocol does); return seconds and peak memory."""
-    from mloml.config import PcaConfig
+    from mloml.config.schema import PcaConfig
     from mloml.datasets import DataSettings, catalogue, load
-    from mloml.preprocessing import prepare
+    from mloml.evaluation.preprocessing import prepare
 
     known = catalogue()["pems"]
     original = dataclasses.replace(known.original, sha256=None)

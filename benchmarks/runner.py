@@ -12,9 +12,9 @@ from pathlib import Path
 
 import measure
 
-from mloml.compose import compose_study
-from mloml.config import Study
-from mloml.study import run_study
+from mloml.config.compose import compose_study
+from mloml.config.schema import Study
+from mloml.execution.study import run_study
 
 CELLS = ["datasets=[balance]", "algorithms=[mloml_s]", "protocol.splits=24"]
 
@@ -46,7 +46,7 @@ def store_overhead() -> measure.Row:
     """Return what writing and reading one record costs."""
     from mloml.datasets import DataSettings, load
     from mloml.evaluation.cell import Cell, run_cell
-    from mloml.store import Store
+    from mloml.results.store import Store
 
     study = compose_study("table2", CELLS)
     data = load(study.datasets[0], DataSettings())

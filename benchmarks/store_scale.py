@@ -20,15 +20,15 @@ from unittest import mock
 
 import measure
 
-from mloml.compose import compose_study
-from mloml.config import Study
+from mloml.config.compose import compose_study
+from mloml.config.schema import Study
 from mloml.evaluation.cell import Cell, versions
 from mloml.evaluation.determinants import determinants
-from mloml.inventory import take_inventory
-from mloml.provenance import main as status
-from mloml.stale import stale_lines
-from mloml.store import Record, Store
-from mloml.study import run_study
+from mloml.execution.inventory import take_inventory
+from mloml.execution.study import run_study
+from mloml.results.manifest import main as status
+from mloml.results.stale import stale_lines
+from mloml.results.store import Record, Store
 
 DATASETS = ("iris", "wine", "ionosphere", "balance", "pima")
 PAIRS = len(DATASETS) * 10

@@ -7,7 +7,7 @@ and one thread; MOML once without a factor of its metric (the claim's setting) a
     python experiments/fig4_running_time.py protocol.scans=5
 """
 
-from mloml.reproduce import main
+from mloml.reporting.reproduce import main
 
 if __name__ == "__main__":
     main("fig4")

@@ -7,7 +7,7 @@ model is then learned once more and its layers' outputs on the test half are pro
     python experiments/fig6_feature_space.py datasets='[iris]'
 """
 
-from mloml.reproduce import main
+from mloml.reporting.reproduce import main
 
 if __name__ == "__main__":
     main("fig6")

@@ -6,7 +6,7 @@ One training run records the error after every scan.
     python experiments/fig7_scans.py protocol.splits=5 datasets='[iris,balance]'
 """
 
-from mloml.reproduce import main
+from mloml.reporting.reproduce import main
 
 if __name__ == "__main__":
     main("fig7")

@@ -5,7 +5,7 @@ python experiments/table1.py data.dir=FOLDER
 python experiments/table1.py data.source=uci
 """
 
-from mloml.reproduce import main
+from mloml.reporting.reproduce import main
 
 if __name__ == "__main__":
     main("table1")

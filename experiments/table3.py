@@ -7,7 +7,7 @@ and what a triplet costs under each strategy.
     python experiments/table3.py datasets='[iris,balance]' protocol.splits=10
 """
 
-from mloml.reproduce import main
+from mloml.reporting.reproduce import main
 
 if __name__ == "__main__":
     main("table3")

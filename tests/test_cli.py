@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mloml.cli import help_text
-from mloml.config_tree import choices
+from mloml.config.tree import choices
 
 ROOT = Path(__file__).parents[1]
 

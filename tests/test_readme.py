@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from mloml import paper
-from mloml.paper.published import ACCIDENTS, ALGORITHMS
+from mloml.analysis import paper
+from mloml.analysis.paper.published import ACCIDENTS, ALGORITHMS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

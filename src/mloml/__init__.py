@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mloml import loaded as loaded  # first: it reads the source that this process goes on to import
+# First: it reads the source that this process goes on to import.
+from mloml.evaluation import loaded_code as loaded_code
 
 # isort: split
 from mloml import learners

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mloml import __version__
-from mloml.commands import Command, process_command
+from mloml.command_line import Command, process_command
+from mloml.config.paths import conf_dir
 from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.execution.ending import INTERRUPTED
 from mloml.output import OutputError, prepare
-from mloml.paths import conf_dir
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -31,7 +31,7 @@ VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", 
 LONGEST_NAME = 60
 """Characters of a sweep's folder name, besides its hash."""
 
-COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.provenance"}
+COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.results.manifest"}
 
 HELP = """\
 mloml: online metric learning, and a reproduction of the MLOML paper.
@@ -166,7 +166,7 @@ def _dispatch(command: Command) -> int:
 
 def with_folders(words: Words) -> list[str]:
     """Return the overrides with the user's folders of configs among them, the one way they travel."""
-    from mloml.config_tree import SEARCH_PATH, search_path, search_path_override
+    from mloml.config.tree import SEARCH_PATH, search_path, search_path_override
 
     folders = [*words.folders, *search_path(words.overrides)]
     others = [word for word in words.overrides if not word.startswith(f"{SEARCH_PATH}=")]
@@ -175,8 +175,8 @@ def with_folders(words: Words) -> list[str]:
 
 def _check(overrides: list[str]) -> None:
     """Build every study of the run once, so that a slip costs no computation."""
-    from mloml.compose import compose_config, study_from_config
-    from mloml.overrides import single_jobs
+    from mloml.config.compose import compose_config, study_from_config
+    from mloml.config.overrides import single_jobs
 
     for job in single_jobs(overrides):
         study_from_config(compose_config("config", job), "run")
@@ -190,7 +190,7 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from mloml.plain_yaml import yaml_problem
+    from mloml.config.plain_yaml import yaml_problem
 
     outcomes: list[int] = []
 
@@ -217,9 +217,9 @@ def run_job(config: DictConfig, command: Command) -> int:
     """Run one Hydra job, one (dataset, algorithm) over all its splits; return its exit code."""
     from hydra.core.hydra_config import HydraConfig
 
-    from mloml.compose import study_from_config
-    from mloml.study import run_study
-    from mloml.sweep import note_overrides
+    from mloml.config.compose import study_from_config
+    from mloml.execution.study import run_study
+    from mloml.execution.sweep import note_overrides
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     note_overrides(folder, list(HydraConfig.get().overrides.task))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from mloml.compose import compose_study
+from mloml.config.compose import compose_study
 from mloml.datasets import Dataset, DataSettings, catalogue, load
 from mloml.datasets.bundle.beyond import COPIES, sampled, without_rare_classes
 from mloml.datasets.bundle.files import Content

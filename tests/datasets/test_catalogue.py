@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from mloml.compose import compose_study
+from mloml.analysis.paper import published
+from mloml.config.compose import compose_study
 from mloml.datasets import DatasetConfig, DataSettings, catalogue
 from mloml.errors import ConfigError
-from mloml.paper import published
 
 KNOWN = catalogue()
 

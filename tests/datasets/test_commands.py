@@ -7,12 +7,12 @@ import json
 import pandas as pd
 import pytest
 
-from mloml.commands import Command
+from mloml.analysis.paper import published
+from mloml.command_line import Command
 from mloml.datasets import DataSettings, catalogue, main
 from mloml.datasets.overview import overview
-from mloml.paper import published
 from mloml.reporting.artefacts.table1 import difference_sentence
-from mloml.reproduce import reproduce
+from mloml.reporting.reproduce import reproduce
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from mloml.datasets.download import Downloader, FetchError, NotFetchedError, UnreachableError
-from mloml.leftovers import create
+from mloml.files import create
 
 BODY = b"5.1,3.5,1.4,0.2,Iris-setosa\n" * 100
 

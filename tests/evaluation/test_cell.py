@@ -11,14 +11,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_info
 
 import mloml.evaluation.cell as cell_module
-from mloml.config import Algorithm, PcaConfig, ProtocolConfig
+from mloml.config.schema import Algorithm, PcaConfig, ProtocolConfig
 from mloml.datasets.dataset import Dataset, checksum
 from mloml.errors import ConfigError
 from mloml.evaluation.cell import Cell, make_learner, run_cell
 from mloml.evaluation.choices import choose_per_split
+from mloml.evaluation.preprocessing import unit_rows
 from mloml.evaluation.splits import split_indices
 from mloml.learners.base import MetricLearner
-from mloml.preprocessing import unit_rows
 
 PROTOCOL = ProtocolConfig(scans=3)
 EUCLIDEAN = Algorithm("euclidean", "Euclidean", "Euclidean")

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from mloml.config import Algorithm, PcaConfig, ProtocolConfig
+from mloml.config.schema import Algorithm, PcaConfig, ProtocolConfig
 from mloml.evaluation import determinants as determinants_module
 from mloml.evaluation.cell import Cell, cells_of_splits
 from mloml.evaluation.determinants import IRRELEVANT, determinants, key_of

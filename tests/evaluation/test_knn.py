@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mloml.evaluation import knn
+from mloml.evaluation.preprocessing import unit_rows
 from mloml.kernels.knn import squared_distance
-from mloml.preprocessing import unit_rows
 
 
 def slow_neighbours(train, test, k):

@@ -6,11 +6,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
+from mloml.evaluation.preprocessing import unit_rows
 from mloml.evaluation.scoring import Rows
 from mloml.evaluation.selection import candidates, select, stages, tuned_grid
 from mloml.evaluation.splits import fold_indices, split_indices
 from mloml.learners.base import MetricLearner
-from mloml.preprocessing import unit_rows
 
 
 class Weighting(MetricLearner):

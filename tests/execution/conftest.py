@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mloml.study import run_study
+from mloml.execution.study import run_study
 
 HERE = Path(__file__).parent
 PATIENCE = 120

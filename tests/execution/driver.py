@@ -6,13 +6,13 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from mloml.compose import algorithm
-from mloml.config import ExecutionConfig, ProtocolConfig, Study
+from mloml.config.compose import algorithm
+from mloml.config.paths import conf_dir
+from mloml.config.schema import ExecutionConfig, ProtocolConfig, Study
 from mloml.datasets import DataSettings, catalogue
 from mloml.errors import MlomlError
-from mloml.paths import conf_dir
-from mloml.store import write_atomically
-from mloml.study import run_study
+from mloml.execution.study import run_study
+from mloml.results.store import write_atomically
 
 NAMES = ("euclidean", "kissme")
 

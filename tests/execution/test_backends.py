@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from mloml.compose import compose_study
-from mloml.config import ExecutionConfig
+from mloml.config.compose import compose_study
+from mloml.config.schema import ExecutionConfig
 from mloml.errors import ConfigError
 from mloml.execution import open_backend
 from mloml.execution.dask import DaskBackend
 from mloml.execution.slurm import SlurmBackend
-from mloml.study import run_study
+from mloml.execution.study import run_study
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
 

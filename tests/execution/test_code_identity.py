@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mloml
-from mloml.paths import conf_dir
+from mloml.config.paths import conf_dir
 
 HERE = Path(__file__).parent
 
@@ -80,7 +80,7 @@ def test_a_dask_worker_that_outlived_an_edit_refuses(checkout, lab):
     run = checkout.start(HERE / "driver.py", lab.results, 1, 'backend="dask"', f'address="{address}"')
     code, output = checkout.finish(*run)
     assert code == 1, output
-    assert "the code of mloml.preprocessing was changed after this process imported it" in output
+    assert "the code of mloml.evaluation.preprocessing was changed after this process imported it" in output
     assert "restart" in output
     assert not lab.stored()
     assert not lab.runs("start")

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from mloml import cell_file
+from mloml.results import cell_file
 
 BACKENDS = [
     pytest.param({"backend": "local"}, id="local"),

@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from mloml.config import Algorithm, ProtocolConfig
+from mloml.config.schema import Algorithm, ProtocolConfig
 from mloml.datasets import DataSettings, catalogue, load
 from mloml.evaluation.cell import Cell
 from mloml.execution.claims import STARTED, claim
 from mloml.execution.job import Job, compute
-from mloml.store import Store
+from mloml.results.store import Store
 
 
 @pytest.fixture

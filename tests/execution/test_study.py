@@ -8,9 +8,9 @@ import sys
 import pandas as pd
 import pytest
 
-from mloml.commands import rerun_command
+from mloml.command_line import rerun_command
 from mloml.errors import ConfigError, StoreError
-from mloml.study import run_study
+from mloml.execution.study import run_study
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
 

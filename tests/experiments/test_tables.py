@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mloml.paths import repository
+from mloml.config.paths import repository
 
 SMALL = ["protocol.splits=2", "protocol.scans=1", "protocol.folds=2", "execution.n_jobs=1"]
 

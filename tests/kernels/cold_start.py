@@ -14,8 +14,8 @@ import sys
 import numpy as np
 from numba.core import event
 
-from mloml.kernels import sweeps
 from mloml.kernels.padding import zeros
+from mloml.kernels.stack.forward import row_passes as sweeps
 
 D, M = 6, 8
 BEFORE, INPUT, OUTPUT, LEFT, RIGHT, SUMS = (k * 3 * M for k in range(6))  # places of three vectors each

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mloml.checks import plain_stack as reference_stack
-from mloml.kernels import layout
 from mloml.kernels.padding import zeros
+from mloml.kernels.stack import layout
 from mloml.learners.stack_state import Propagation, StackState
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from mloml.checks.plain_stack import phi, phi_slope
-from mloml.kernels.activation import activate, derive
-from mloml.kernels.layout import ACTIVATIONS
 from mloml.kernels.padding import zeros
+from mloml.kernels.stack.activation import activate, derive
+from mloml.kernels.stack.layout import ACTIVATIONS
 
 D = 6
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mloml.kernels.cholesky import downdate, factorise, solve_transposed, update
+from mloml.kernels.linalg.cholesky import downdate, factorise, solve_transposed, update
 
 
 def random_metric(rng, d):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mloml.kernels.frame import cone_test, largest_step, root_coefficients, split_steps
+from mloml.kernels.stack.frame import cone_test, largest_step, root_coefficients, split_steps
 from mloml.learners.stack_state import Layer, Propagation, StackState
 
 FP = Propagation()

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
-from mloml.kernels.lbfgs import CONVERGED, EVALUATE, LAST, OUT_OF_STEPS, START, STEPS, advance, new_memory
+from mloml.kernels.descent.lbfgs import (
+    CONVERGED,
+    EVALUATE,
+    LAST,
+    OUT_OF_STEPS,
+    START,
+    STEPS,
+    advance,
+    new_memory,
+)
 
 
 def run(objective, x, tol=1e-12, max_iter=500):

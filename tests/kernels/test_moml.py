@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from mloml.checks import plain_stack as reference_stack
-from mloml.kernels import layout
 from mloml.kernels.padding import padded, zeros
+from mloml.kernels.stack import layout
 from mloml.learners.metric_state import MetricState
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mloml.kernels.projection import NONE, UNDONE, subtract_and_project
+from mloml.kernels.linalg.projection import NONE, UNDONE, subtract_and_project
 
 
 def projected(M, z, step):

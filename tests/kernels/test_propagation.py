@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mloml.kernels import layout
+from mloml.kernels.stack import layout
 from mloml.learners.stack_state import Layer, Propagation, StackState, activate
 
 ACTIVATIONS = ["relu", "sigmoid", "tanh"]

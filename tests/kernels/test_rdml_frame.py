@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mloml.kernels.padding import padded
-from mloml.kernels.rdml_frame import (
+from mloml.kernels.stack.rdml_frame import (
     DRIFTED,
     FLOOR,
     HALF,

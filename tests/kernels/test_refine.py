@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from mloml.kernels.linalg.refine import refine
 from mloml.kernels.padding import padded, zeros
-from mloml.kernels.refine import refine
 
 
 def refined(L, K):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mloml.checks import plain_online as reference
-from mloml.constraints import scan_triplets
-from mloml.kernels import layout, lego, oasis, opml, rdml, slmoml
+from mloml.kernels import lego, oasis, opml, rdml, slmoml
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import scan_triplets
 
 SCANS = {
     "opml": (opml.opml_scan, reference.opml_scan, np.eye, (1e-2,)),

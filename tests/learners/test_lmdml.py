@@ -6,8 +6,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import normalize
 
 from mloml.kernels.lmdml import epoch, invert, mean_hinge, nearest, quadratic, safe_step, self_products
+from mloml.kernels.lmdml_rows import BLOCK, in_blocks, row_pass, row_pass_after_step
 from mloml.kernels.padding import padded_copy
-from mloml.kernels.rows import BLOCK, in_blocks, row_pass, row_pass_after_step
 from mloml.learners.batch import ByClass
 from mloml.learners.lmdml import LMDML
 

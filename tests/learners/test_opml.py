@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mloml import MLOML, OPML
-from mloml.kernels import layout
 from mloml.kernels.opml import BEYOND, FULL, HARDLY, SHORTENED, opml_step, split_push
+from mloml.kernels.stack import layout
 
 
 def triplet(seed, d=5):

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mloml.config import Algorithm, ExecutionConfig, ProtocolConfig, Study
+from mloml.analysis.timing.updates import COLUMNS, time_updates
+from mloml.config.schema import Algorithm, ExecutionConfig, ProtocolConfig, Study
 from mloml.datasets import catalogue
 from mloml.evaluation.refit import Halves
+from mloml.execution.study import StudyResult
 from mloml.reporting.publish import publish
 from mloml.reporting.recipe import find_recipe
-from mloml.study import StudyResult
-from mloml.update_time import COLUMNS, time_updates
 
 matplotlib.use("Agg")
 

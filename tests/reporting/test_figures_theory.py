@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mloml.analysis.theory import findings
 from mloml.reporting.artefacts import theory
 from mloml.reporting.publish import publish
-from mloml.theory import findings
 
 matplotlib.use("Agg")
 

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import mloml
-from mloml.commands import Command
+from mloml.command_line import Command
+from mloml.config.paths import conf_dir, repository
 from mloml.errors import ConfigError
-from mloml.paths import conf_dir, repository
 from mloml.reporting.page import gather, write_report
 from mloml.reporting.recipe import find_recipe, recipes
-from mloml.reproduce import reproduce
+from mloml.reporting.reproduce import reproduce
 
 MODULE = """
 import pandas as pd

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels.impostors import NOT_A_ROW
+from mloml.kernels.lmnn_pairs import NOT_A_ROW
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

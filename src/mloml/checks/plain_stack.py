@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels import layout
-from mloml.kernels.layout import CLIP, FREE, SHRINK, SPLIT
 from mloml.kernels.opml import KEPT
-from mloml.kernels.rdml_frame import FLOOR, HALF
+from mloml.kernels.stack import layout
+from mloml.kernels.stack.layout import CLIP, FREE, SHRINK, SPLIT
+from mloml.kernels.stack.rdml_frame import FLOOR, HALF
 
 Array = NDArray[np.float64]
 Triplets = NDArray[np.intp]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mloml.kernels import layout
 from mloml.kernels.padding import padded_copy, zeros
+from mloml.kernels.stack import layout
 
 D = 5
 """Features of a problem: more than four, so that a row takes two vectors, and not a multiple of four."""
@@ -52,7 +52,7 @@ class Problem:
 
     @property
     def name(self) -> str:
-        """Kernel and variant, such as ``stack.fp_scan dense``."""
+        """Kernel and variant, such as ``stack.forward.fp_scan dense``."""
         return f"{self.kernel} {self.variant}".strip()
 
 
@@ -206,7 +206,7 @@ def _clustered(whole: bool = False) -> tuple[Any, ...]:
 
 def _descent(room: Any) -> tuple[Any, ...]:
     """Return the arguments of a descent of a few steps from the identity."""
-    from mloml.kernels.lbfgs import new_memory
+    from mloml.kernels.descent.lbfgs import new_memory
 
     return np.eye(D), 0.4, room, new_memory(D * D), 1e-4, 5, np.zeros((D, D))
 
@@ -216,7 +216,7 @@ def _judged_by(objective: str) -> Callable[[tuple[Any, ...], Any], bool]:
 
     def judge(arguments: tuple[Any, ...], status: Any) -> bool:
         from mloml.checks import plain_batch
-        from mloml.kernels.lbfgs import LAST, START
+        from mloml.kernels.descent.lbfgs import LAST, START
 
         A, mu, room, memory, *_, slope = arguments
         plain = getattr(plain_batch, objective)
@@ -239,7 +239,7 @@ def _lloyd() -> tuple[Any, ...]:
 
 def _metric() -> tuple[Any, ...]:
     """Return what LMDML begins with: M, its inverse, h, the rows, and the rows in blocks."""
-    from mloml.kernels.rows import BLOCK, in_blocks
+    from mloml.kernels.lmdml_rows import BLOCK, in_blocks
 
     X = _rows()
     M, K, blocks = padded_copy(np.eye(D) * 0.4), padded_copy(np.eye(D) * 2.5), in_blocks(X)
@@ -274,12 +274,14 @@ PROBLEMS = (
     Problem("slmoml.slmoml_scan", _ONLINE, _online(0.1), _learned),
     Problem("lengths.add_lengths", _ONLINE, lambda: (_rows(), np.zeros(3))),
     Problem("triplets.one_row", _ONLINE, _one_row),
-    Problem("stack.fp_scan", _STACKS, lambda: _fp(QUICK), _layers, _without_dense),
-    Problem("stack.fp_scan", _STACKS, lambda: _fp(DENSE), _layers, _without_dense, variant="dense"),
-    Problem("scans.bp_scan", _STACKS, _bp, _layers),
-    Problem("scans.fbp_scan", _STACKS, lambda: _fbp(QUICK), _layers, _without_dense),
-    Problem("scans.fbp_scan", _STACKS, lambda: _fbp(DENSE[:2]), _layers, _without_dense, variant="dense"),
-    Problem("moml.moml_scan", _STACKS, _moml, lambda *a: (a[2][:D, :D], a[5][:2])),
+    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(QUICK), _layers, _without_dense),
+    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(DENSE), _layers, _without_dense, variant="dense"),
+    Problem("stack.backward.bp_scan", _STACKS, _bp, _layers),
+    Problem("stack.backward.fbp_scan", _STACKS, lambda: _fbp(QUICK), _layers, _without_dense),
+    Problem(
+        "stack.backward.fbp_scan", _STACKS, lambda: _fbp(DENSE[:2]), _layers, _without_dense, variant="dense"
+    ),
+    Problem("moml_metric.moml_scan", _STACKS, _moml, lambda *a: (a[2][:D, :D], a[5][:2])),
     Problem("triplets.triplet_pass", _BATCH, _triplet_pass),
     Problem("knn.nearest_rows", _BATCH, _nearest_rows),
     Problem("knn.majority", _BATCH, _majority),

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from mloml.config.names import require_name
 from mloml.errors import ConfigError, suggestion
-from mloml.names import require_name
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
 UCI = ("ucimlrepo", "archive")
@@ -196,14 +196,14 @@ def catalogue(beside: Sequence[str] = ()) -> dict[str, DatasetConfig]:
 
     Parameters
     ----------
-    beside : folders of configs of one's own, see :mod:`mloml.config_tree`.
+    beside : folders of configs of one's own, see :mod:`mloml.config.tree`.
 
     >>> catalogue()["balance"].class_counts
     {'L': 288, 'B': 49, 'R': 288}
     >>> list(catalogue())[:3]
     ['lsvt', 'iris', 'wine']
     """
-    from mloml.config_tree import choices
+    from mloml.config.tree import choices
 
     names = [name for name in choices("dataset", beside) if name != "csv"]  # a form, not a dataset
     return _compose(sorted(names, key=_paper_order), beside)
@@ -217,7 +217,7 @@ def dataset_config(name: str, beside: Sequence[str] = ()) -> DatasetConfig:
 def _compose(names: list[str], beside: Sequence[str]) -> dict[str, DatasetConfig]:
     from omegaconf import OmegaConf
 
-    from mloml.config_tree import compose_members
+    from mloml.config.tree import compose_members
 
     configs = {}
     for name, node in compose_members("dataset", names, beside).items():

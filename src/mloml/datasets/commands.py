@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from mloml.config_tree import search_path, search_path_override
+from mloml.config.tree import search_path, search_path_override
 from mloml.datasets.catalogue import DatasetConfig, DataSettings, catalogue
 from mloml.datasets.loading import availability, load
 from mloml.errors import ConfigError, MlomlError, suggestion

@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from mloml.datasets.catalogue import LARGEST_FILE, DataSettings
 from mloml.datasets.request import FetchError, PassingError, Request, UnreachableError, unreachable
-from mloml.leftovers import clear, create
+from mloml.files import clear, create
 
 Checksums = dict[str, str | None]
 

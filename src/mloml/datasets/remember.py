@@ -13,7 +13,7 @@ import numpy as np
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.datasets.table import Table
-from mloml.leftovers import clear, create
+from mloml.files import clear, create
 
 _log = logging.getLogger(__name__)
 _WORTH_KEEPING = 2**20  # bytes of source files; less is parsed in a moment

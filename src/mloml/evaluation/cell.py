@@ -21,15 +21,15 @@ from threadpoolctl import threadpool_limits
 
 from mloml.errors import ConfigError, suggestion
 from mloml.evaluation.determinants import KeyMaker, determinants, key_of
+from mloml.evaluation.fingerprint import fingerprint
+from mloml.evaluation.preprocessing import needs_pca, prepare
 from mloml.evaluation.scoring import Rows
 from mloml.evaluation.selection import Selection, select, tuned_grid, unused_parameters
 from mloml.evaluation.splits import derive_seed, fold_indices, split_indices
-from mloml.fingerprint import fingerprint
 from mloml.learners.lookup import learner_class, parameter_names, recordable
-from mloml.preprocessing import needs_pca, prepare
 
 if TYPE_CHECKING:
-    from mloml.config import Algorithm, PcaConfig, ProtocolConfig
+    from mloml.config.schema import Algorithm, PcaConfig, ProtocolConfig
     from mloml.datasets import Dataset
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "mloml")

@@ -31,7 +31,7 @@ IRRELEVANT = frozenset(
 def determinants(cell: Cell) -> dict[str, Any]:
     """Return what a cell's result follows from, under the names of its fields; stored with the cell.
 
-    >>> from mloml.config import Algorithm, ProtocolConfig
+    >>> from mloml.config.schema import Algorithm, ProtocolConfig
     >>> from mloml.evaluation.cell import Cell
     >>> euclidean = Algorithm("euclidean", "Euclidean", "Euclidean")
     >>> sorted(determinants(Cell("iris", "0" * 64, euclidean, ProtocolConfig(), 0)))

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from mloml.datasets import load
 from mloml.evaluation.cell import Cell, make_learner
+from mloml.evaluation.preprocessing import prepare
 from mloml.evaluation.scoring import Rows
 from mloml.evaluation.splits import derive_seed, split_indices
-from mloml.preprocessing import prepare
 
 if TYPE_CHECKING:
-    from mloml.config import ProtocolConfig, Study
+    from mloml.config.schema import ProtocolConfig, Study
     from mloml.datasets import Dataset
 
 Array = NDArray[np.float64]

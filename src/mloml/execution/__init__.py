@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from mloml.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mloml.config import ExecutionConfig
+    from mloml.config.schema import ExecutionConfig
     from mloml.execution.job import Job, Outcome
 
 BACKENDS = ("local", "dask", "slurm")

@@ -14,7 +14,7 @@ from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import CellFileError, CodeChangedError, DataFormatError, KernelError, StoreError
 from mloml.execution.claims import STARTED, WRONG, Claim, claim, ended_wrong, verdict
 from mloml.execution.guard import time_limit
-from mloml.store import Store
+from mloml.results.store import Store
 
 if TYPE_CHECKING:
     from mloml.datasets import Dataset
@@ -185,7 +185,7 @@ def prepare_for(job: Job) -> Dataset:
 
 def _require_same_code(cell: Cell) -> None:
     """Refuse to compute under the key of other code: this worker may have an older or a newer checkout."""
-    from mloml.fingerprint import import_all, require_current_code
+    from mloml.evaluation.fingerprint import import_all, require_current_code
 
     import_all(cell.algorithm.learner)
     require_current_code([cell.algorithm.learner])

@@ -10,7 +10,7 @@ def kernels_of(learner: Any) -> set[str]:
 
     >>> from mloml import MOML
     >>> sorted(kernels_of(MOML(factor="none", scale=None)))
-    ['knn.majority', 'knn.nearest_rows', 'moml.moml_scan', 'triplets.triplet_pass']
+    ['knn.majority', 'knn.nearest_rows', 'moml_metric.moml_scan', 'triplets.triplet_pass']
     """
     own = set(learner._kernels()) if hasattr(learner, "_kernels") else set()  # others' learners have none
     return own | {"knn.majority", "knn.nearest_rows"}

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from mloml.store import Record
+from mloml.results.store import Record
 
 if TYPE_CHECKING:
     from mloml.evaluation.cell import Cell

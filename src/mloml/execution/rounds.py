@@ -9,7 +9,7 @@ from contextlib import closing
 from mloml.execution import Backend
 from mloml.execution.claims import is_held
 from mloml.execution.job import Job, Outcome, stored
-from mloml.store import Store
+from mloml.results.store import Store
 
 POLL_SECONDS = 0.5
 

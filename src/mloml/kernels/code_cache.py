@@ -8,13 +8,13 @@ by other versions or for another processor, counts as absent and is replaced.
 
 from __future__ import annotations
 
+import ast
 import errno
 import fcntl
 import hashlib
 import json
 import os
 import platform
-import re
 import sys
 import tempfile
 import time
@@ -76,14 +76,13 @@ def source_stamp(path: Path) -> str:
 
 def _with_imports(path: Path, seen: set[Path]) -> set[Path]:
     seen.add(path)
-    text = _content(path).decode()
-    names = set(re.findall(r"^\s*(?:from|import) mloml\.kernels\.(\w+)", text, re.MULTILINE))
-    for several in re.findall(r"^\s*from mloml\.kernels import \(?([\w\s,]+)", text, re.MULTILINE):
-        names.update(re.findall(r"\w+", several))
-    for name in sorted(names):
-        imported = Path(__file__).with_name(f"{name}.py")
-        if imported.is_file() and imported not in seen:
-            _with_imports(imported, seen)
+    for node in ast.walk(ast.parse(_content(path))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mloml.kernels"):
+            module = PACKAGE.joinpath(*str(node.module).split(".")[1:])
+            for name in ("", *(alias.name for alias in node.names)):  # a module, or modules of a folder
+                imported = (module / name).with_suffix(".py")
+                if imported.is_file() and imported not in seen:
+                    _with_imports(imported, seen)
     return seen
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.layout import REFUSED, UPDATES, WEAK
-from mloml.kernels.passes import (
+from mloml.kernels.linalg.passes import (
     LIMIT,
     differences,
     dot,
@@ -17,6 +16,7 @@ from mloml.kernels.passes import (
     subtract_rank_one,
     subtract_rank_two,
 )
+from mloml.kernels.stack.layout import REFUSED, UPDATES, WEAK
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mloml.kernels.lmdml_rows import row_pass, row_pass_after_step
 from mloml.kernels.padding import WIDTH
-from mloml.kernels.rows import row_pass, row_pass_after_step
 from mloml.kernels.simd import exact, fma, load, minus, spread, store, total
 
 Array = NDArray[np.float64]

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.impostors import LISTED, Triples, visit_all
-from mloml.kernels.lbfgs import EVALUATE, Memory, advance
-from mloml.kernels.margins import value_and_gradient
+from mloml.kernels.descent.lbfgs import EVALUATE, Memory, advance
+from mloml.kernels.descent.margins import value_and_gradient
+from mloml.kernels.lmnn_pairs import LISTED, Triples, visit_all
 
 Array = NDArray[np.float64]
 DENSE, SPARSE = 1, 2  # state: evaluations by all pairs and by listed ones

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.lbfgs import EVALUATE, Memory, advance
-from mloml.kernels.margins import value_and_gradient
+from mloml.kernels.descent.lbfgs import EVALUATE, Memory, advance
+from mloml.kernels.descent.margins import value_and_gradient
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

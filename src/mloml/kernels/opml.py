@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.layout import FAILURES, UPDATES, WEAK, WEAK_SHARE
-from mloml.kernels.passes import LIMIT, differences, dot, products
+from mloml.kernels.linalg.passes import LIMIT, differences, dot, products
 from mloml.kernels.simd import exact
+from mloml.kernels.stack.layout import FAILURES, UPDATES, WEAK, WEAK_SHARE
 
 Array = NDArray[np.float64]
 

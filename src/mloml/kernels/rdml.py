@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.layout import FAILURES, UPDATES, WEAK
-from mloml.kernels.passes import LIMIT, differences, dot, product, symmetrise
-from mloml.kernels.projection import NONE, UNDONE, subtract_and_project
+from mloml.kernels.linalg.passes import LIMIT, differences, dot, product, symmetrise
+from mloml.kernels.linalg.projection import NONE, UNDONE, subtract_and_project
+from mloml.kernels.stack.layout import FAILURES, UPDATES, WEAK
 
 Array = NDArray[np.float64]
 

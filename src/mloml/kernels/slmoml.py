@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.layout import UPDATES
-from mloml.kernels.passes import LIMIT, differences, dot, products, symmetrise
+from mloml.kernels.linalg.passes import LIMIT, differences, dot, products, symmetrise
+from mloml.kernels.stack.layout import UPDATES
 
 Array = NDArray[np.float64]
 

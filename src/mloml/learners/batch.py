@@ -12,7 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 from threadpoolctl import ThreadpoolController
 
-from ..kernels.neighbours import nearest_of_class
+from mloml.kernels.neighbours import nearest_of_class
+
 from .base import Array, MetricLearner
 
 Codes = NDArray[np.intp]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from ..kernels.mlcc import Centres, centre_descent, centre_objective, lloyd_in_groups
-from ..kernels.mlcc_whole import Clusters, cluster_descent, cluster_objective
+from mloml.kernels.mlcc import Centres, centre_descent, centre_objective, lloyd_in_groups
+from mloml.kernels.mlcc_whole import Clusters, cluster_descent, cluster_objective
+
 from .base import Array
 from .batch import Codes
 from .descent import Descent, descend

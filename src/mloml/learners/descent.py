@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.lbfgs import CONVERGED, LAST, START, STEPS, new_memory
+from mloml.kernels.descent.lbfgs import CONVERGED, LAST, START, STEPS, new_memory
+
 from .base import Array
 
 
@@ -28,7 +29,7 @@ def descend(
 ) -> Descent:
     """Minimise from ``L`` by a compiled descent, which knows its objective; ``room`` is what that works on.
 
-    :func:`mloml.kernels.lbfgs.advance` says when it stops.
+    :func:`mloml.kernels.descent.lbfgs.advance` says when it stops.
     """
     A = np.array(L, dtype=np.float64, order="C")
     memory = new_memory(A.size)

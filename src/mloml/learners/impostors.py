@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.impostors import BLOCK, LISTED, NOT_A_ROW, Triples
-from ..kernels.lmnn import descent, objective
+from mloml.kernels.lmnn import descent, objective
+from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, Triples
+
 from .base import Array
 from .descent import Descent, descend
 

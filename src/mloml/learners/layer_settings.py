@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mloml.constraints import distance_percentiles
 from mloml.errors import suggestion
-from mloml.kernels import layout
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import distance_percentiles
 
 from .stack_state import Array, Layer, choose_cone
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples
 
-from mloml.constraints import Rule, distance_percentiles
-from mloml.kernels import layout
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import Rule, distance_percentiles
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
@@ -57,7 +57,7 @@ class LEGO(OnlineLearner, MetricLearner):
     random_state : int, RandomState instance or None, default=None
         Seed of these orders.
     triplets : {"released", "latest"}, default="released"
-        How partners are chosen, see :mod:`mloml.constraints`.
+        How partners are chosen, see :mod:`mloml.learners.triplets`.
 
     Attributes
     ----------

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from ..kernels.lmdml import epoch, mean_hinge, self_products
-from ..kernels.padding import padded_copy
-from ..kernels.rows import BLOCK, in_blocks
+from mloml.kernels.lmdml import epoch, mean_hinge, self_products
+from mloml.kernels.lmdml_rows import BLOCK, in_blocks
+from mloml.kernels.padding import padded_copy
+
 from .base import MetricLearner
 from .batch import ByClass, factor_of, labelled_rows, require_pairs
 

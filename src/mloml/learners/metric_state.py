@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels import layout
 from mloml.kernels.padding import padded, with_padding, zeros
+from mloml.kernels.stack import layout
 
 from .roots import root_of_eigen
 from .stack_state import Propagation
@@ -62,7 +62,7 @@ class MetricState:
 
     def learn(self, rows: Array, triplets: NDArray[np.intp], how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop."""
-        from mloml.kernels.moml import moml_scan
+        from mloml.kernels.moml_metric import moml_scan
 
         self.__dict__.pop("eigen", None)
         d, m = self.n_features, len(self.M)

@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mloml.constraints import Rule
-from mloml.kernels import layout
 from mloml.kernels.padding import with_padding
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import Rule
 
 from .base import Array, Metric, MetricLearner
 from .metric_state import MetricState
@@ -214,7 +214,7 @@ class MOML(OnlineLearner, MetricLearner):
     @property
     def _scan(self) -> str:  # type: ignore[override]
         factor = self.factor or ("none" if self.cone == "free" else "frame")
-        return "moml.moml_scan" if factor == "none" else scan_name("fp", [factor])
+        return "moml_metric.moml_scan" if factor == "none" else scan_name("fp", [factor])
 
     def _arrange(self, rows: Array) -> Array:
         return with_padding(rows)

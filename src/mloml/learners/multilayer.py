@@ -12,9 +12,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mloml.constraints import Rule
-from mloml.kernels import layout
 from mloml.kernels.padding import with_padding
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import Rule
 
 from .base import LearnedDistance, Metric, checked_pairs, metric_function
 from .layer_settings import layer_kinds, layer_settings

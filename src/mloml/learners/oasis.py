@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from mloml.constraints import Rule
-from mloml.kernels import layout
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import Rule
 
 from .base import Array
 from .online import OnlineLearner, Triplets
@@ -49,7 +49,7 @@ class OASIS(OnlineLearner):
     random_state : int, RandomState instance or None, default=None
         Seed of these orders.
     triplets : {"released", "latest"}, default="released"
-        How partners are chosen, see :mod:`mloml.constraints`.
+        How partners are chosen, see :mod:`mloml.learners.triplets`.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mloml.constraints import RULES, Rule, TripletStream
-from mloml.kernels import layout
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import RULES, Rule, TripletStream
 
 from .labels import sorted_labels
 from .learned import learned

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from mloml.constraints import Rule
-from mloml.kernels import layout
+from mloml.kernels.stack import layout
+from mloml.learners.triplets import Rule
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
@@ -54,7 +54,7 @@ class OPML(OnlineLearner, MetricLearner):
     random_state : int, RandomState instance or None, default=None
         Seed of these orders.
     triplets : {"released", "latest"}, default="released"
-        How partners are chosen, see :mod:`mloml.constraints`.
+        How partners are chosen, see :mod:`mloml.learners.triplets`.
 
     Attributes
     ----------

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels import layout
 from mloml.kernels.padding import padded, with_padding, zeros
+from mloml.kernels.stack import layout
 
 Array = NDArray[np.float64]
 
@@ -116,8 +116,8 @@ class StackState:
 
     def learn(self, rows: Array, triplets: NDArray[np.intp], how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop because the numbers grew beyond all bounds."""
-        from mloml.kernels import scans
-        from mloml.kernels.stack import fp_scan
+        from mloml.kernels.stack import backward
+        from mloml.kernels.stack.forward import fp_scan
 
         d = self.n_features
         data = with_padding(rows)
@@ -126,11 +126,11 @@ class StackState:
         if how.strategy == "fp":
             done = fp_scan(data, triplets, *state, self._work, self._dense, d)
         elif how.strategy == "bp":
-            done = scans.bp_scan(data, triplets, *state, how.rate, how.decay, d)
+            done = backward.bp_scan(data, triplets, *state, how.rate, how.decay, d)
         else:
-            local = scans.HINGE if how.local_loss == "hinge" else scans.SCALED_HINGE
+            local = backward.HINGE if how.local_loss == "hinge" else backward.SCALED_HINGE
             extra = (local, how.routing == "all", how.freeze_w)
-            done = scans.fbp_scan(
+            done = backward.fbp_scan(
                 data, triplets, *state, how.rate, how.decay, *extra, self._work, self._dense, d
             )
         return bool(done == len(triplets))
@@ -144,11 +144,11 @@ def scan_name(propagation: str, kinds: Sequence[str]) -> str:
     """Return the compiled kernel that a stack of such layers calls, see :mod:`mloml.checks.problems`.
 
     >>> scan_name("fp", ["frame", "opml"]), scan_name("fbp", ["cholesky"])
-    ('stack.fp_scan', 'scans.fbp_scan dense')
+    ('stack.forward.fp_scan', 'stack.backward.fbp_scan dense')
     """
     if propagation == "bp":
-        return "scans.bp_scan"
-    scan = "stack.fp_scan" if propagation == "fp" else "scans.fbp_scan"
+        return "stack.backward.bp_scan"
+    scan = "stack.forward.fp_scan" if propagation == "fp" else "stack.backward.fbp_scan"
     return scan if set(kinds) <= set(CHANGES_WAIT) else f"{scan} dense"
 
 

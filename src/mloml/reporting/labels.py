@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mloml.paper.published import ACCIDENTS, ALGORITHMS, DATASETS
+from mloml.analysis.paper.published import ACCIDENTS, ALGORITHMS, DATASETS
 from mloml.reporting.document import Text
 
 if TYPE_CHECKING:
-    from mloml.config import DatasetConfig
-    from mloml.study import StudyResult
+    from mloml.config.schema import DatasetConfig
+    from mloml.execution.study import StudyResult
 
 NOT_HERE = "not available here: see mloml data list"
 """Why each is missing, and which files would do, is said by the run and by Table I; a footnote is short."""

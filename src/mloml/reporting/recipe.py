@@ -15,7 +15,7 @@ from mloml.reporting.document import Artefact
 
 if TYPE_CHECKING:
     from mloml.datasets import Dataset
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 ORDER = ("table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols")
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""

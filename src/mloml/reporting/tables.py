@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from mloml.analysis.statistics import against_reference, counts_against_reference
+from mloml.analysis.statistics.compare import COLUMNS, OUTCOMES
 from mloml.reporting.document import Column, Entry, Grid, Row, number
 from mloml.reporting.labels import Labels
-from mloml.statistics import against_reference, counts_against_reference
-from mloml.statistics.compare import COLUMNS, OUTCOMES
 
 INCOMPLETE = "fewer than the {splits} splits asked for (failed or not yet run), so no mean is shown"
 NO_REFERENCE = "no mark and not counted, because the reference is not complete here"
@@ -23,7 +23,7 @@ class Results:
     """Complete cells, summarised and compared with their references.
 
     ``summary`` has one row per (dataset, algorithm) with any finished cell: mean, std, splits and whether
-    it is complete. ``comparisons`` covers complete cells only (:mod:`mloml.statistics.compare`).
+    it is complete. ``comparisons`` covers complete cells only (:mod:`mloml.analysis.statistics.compare`).
     ``references`` names what each algorithm is compared with, ``errors`` holds those of each split.
     """
 
@@ -56,7 +56,7 @@ def summarise(frame: pd.DataFrame, labels: Labels, reference: str | Mapping[str,
         One row per cell: dataset, algorithm, split, error, status.
     labels : Labels
     reference : str or mapping
-        See :func:`mloml.statistics.against_reference`.
+        See :func:`mloml.analysis.statistics.against_reference`.
     """
     chosen = dict.fromkeys(labels.algorithms, reference) if isinstance(reference, str) else reference
     references = {a: b for a, b in chosen.items() if a != b and {a, b} <= set(labels.algorithms)}

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mloml import paper
-from mloml.config import Algorithm, DatasetConfig, ProtocolConfig, Study
-from mloml.provenance import Source
+from mloml.analysis import paper
+from mloml.config.schema import Algorithm, DatasetConfig, ProtocolConfig, Study
+from mloml.execution.study import StudyResult
 from mloml.reporting.publish import publish
 from mloml.reporting.recipe import find_recipe
-from mloml.study import StudyResult
+from mloml.results.manifest import Source
 
 TITLES = {name: title for title, name in paper.ALGORITHMS.items()}
 FOOTNOTES = {

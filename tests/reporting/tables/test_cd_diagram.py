@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mloml import paper
+from mloml.analysis import paper
+from mloml.analysis.statistics import rank_algorithms
 from mloml.reporting.figures.ranks import critical_difference_figure
-from mloml.statistics import rank_algorithms
 
 
 def texts(figure) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mloml import paper
+from mloml.analysis import paper
 from mloml.reporting.artefacts.table2 import table2
 from mloml.reporting.labels import labels_of
 from mloml.reporting.parts.ranks import ranking_of, ranks_frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from mloml import paper
+from mloml.analysis import paper
 from mloml.reporting.artefacts.table3 import table3
 from mloml.reporting.figures.curves import plotted_numbers
 from mloml.reporting.labels import Labels, labels_of

@@ -15,8 +15,8 @@ from mloml.reporting.labels import row_name
 from mloml.reporting.recipe import Measured, Recipe
 
 if TYPE_CHECKING:
-    from mloml.config import Study
-    from mloml.study import StudyResult
+    from mloml.config.schema import Study
+    from mloml.execution.study import StudyResult
 
 
 def build(result: StudyResult, runs: pd.DataFrame) -> Artefact:
@@ -59,10 +59,10 @@ def sentences(numbers: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
 
 def measure(study: Study) -> Measured:
     """Time the update loops on the first split of each dataset."""
+    from mloml.analysis.timing.updates import time_updates
     from mloml.datasets import load
     from mloml.errors import DatasetUnavailableError
     from mloml.evaluation.refit import halves
-    from mloml.update_time import time_updates
 
     runs, data, missing = [], {}, {}
     for config in study.datasets:

@@ -14,7 +14,7 @@ from mloml.reporting.labels import labels_of
 from mloml.reporting.recipe import Recipe
 
 if TYPE_CHECKING:
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 COLUMNS = ["dataset", "space", "x", "y", "code", "error"]
 

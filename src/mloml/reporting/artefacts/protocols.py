@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from mloml.analysis.statistics.compare import win_tie_loss
 from mloml.reporting.artefacts.table2 import REFERENCE
 from mloml.reporting.captions import caption
 from mloml.reporting.document import DASH, MARKS, Artefact, Block, Table, Text, number
 from mloml.reporting.labels import labels_of, row_name
 from mloml.reporting.recipe import Recipe
 from mloml.reporting.tables import Results, summarise
-from mloml.statistics.compare import win_tie_loss
 
 if TYPE_CHECKING:
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 COLUMNS = (
     "dataset", "algorithm", "paper_mean", "clean_mean", "paper_mark", "clean_mark", "survives",

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from mloml.paper import published
+from mloml.analysis.paper import published
 from mloml.reporting.document import DASH, Artefact, Table, Text, frame_grid
 from mloml.reporting.recipe import Measured, Recipe
 
 if TYPE_CHECKING:
-    from mloml.config import Study
-    from mloml.study import StudyResult
+    from mloml.config.schema import Study
+    from mloml.execution.study import StudyResult
 
 SIZES = ("instances", "features", "classes")
 

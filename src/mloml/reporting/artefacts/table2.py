@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mloml import paper
+from mloml.analysis import paper
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Grid, Table, Text
 from mloml.reporting.labels import labels_of
@@ -16,7 +16,7 @@ from mloml.reporting.recipe import Recipe
 from mloml.reporting.tables import Results, build_grid, summarise
 
 if TYPE_CHECKING:
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 REFERENCE, REFERENCE_TITLE = "mloml_r", "MLOML-r"
 

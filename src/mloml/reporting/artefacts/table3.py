@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mloml import paper
+from mloml.analysis import paper
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
 from mloml.reporting.labels import labels_of
@@ -20,8 +20,8 @@ from mloml.reporting.tables import Results, build_grid, summarise
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mloml.config import Study
-    from mloml.study import StudyResult
+    from mloml.config.schema import Study
+    from mloml.execution.study import StudyResult
 
 
 def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
@@ -68,7 +68,7 @@ def table3(results: Results, protocol: str) -> Grid:
 
 def measure(study: Study) -> pd.DataFrame:
     """Time a triplet under each strategy."""
-    from mloml.propagation_cost import cost_per_triplet
+    from mloml.analysis.timing.propagation import cost_per_triplet
 
     return cost_per_triplet()
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from mloml.analysis.theory.bounds import counterexample_regrets, slopes
+from mloml.analysis.theory.findings import Evidence, sections, verdicts
+from mloml.analysis.theory.proposition import compare_layers
 from mloml.errors import MlomlError
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Figure, Table, Text
 from mloml.reporting.figures.curves import curve_frame
 from mloml.reporting.figures.theory import definiteness_figure, layers_figure, regret_figure, weights_figure
 from mloml.reporting.recipe import Recipe
-from mloml.theory.bounds import counterexample_regrets, slopes
-from mloml.theory.findings import Evidence, sections, verdicts
-from mloml.theory.proposition import compare_layers
 
 if TYPE_CHECKING:
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 
 def build(result: StudyResult, gathered: Evidence) -> Artefact:
@@ -77,7 +77,7 @@ def last_weights(frame: pd.DataFrame) -> pd.DataFrame:
 
 def gather(result: StudyResult) -> Evidence:
     """Follow the streams of the first splits, and measure the layers of every chosen model."""
-    from mloml.theory.evidence import gather_evidence
+    from mloml.analysis.theory.evidence import gather_evidence
 
     if not result.records:
         raise MlomlError("no cell was computed, so there is nothing to check the theory on")

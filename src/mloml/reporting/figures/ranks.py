@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mloml.analysis.statistics import Ranking
 from mloml.reporting.figures.panels import empty_panel
 from mloml.reporting.figures.style import PAGE_WIDTH, style_of
-from mloml.statistics import Ranking
 
 LINE = 0.36
 """Distance between two labels, in units of the axis."""

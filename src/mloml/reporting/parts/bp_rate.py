@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from mloml.analysis.statistics.compare import win_tie_loss
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Table, Text, number
 from mloml.reporting.parts.strategies import STRATEGIES, activations, strategy_of
 from mloml.reporting.tables import Results, build_grid
-from mloml.statistics.compare import win_tie_loss
 
 COLUMNS = ("dataset", "activation", "fp", "bp", "bp_cv", "lead", "lead_cv", "mark", "mark_cv", "counted")
 

@@ -19,7 +19,7 @@ from mloml.reporting.labels import Labels
 from mloml.reporting.parts.strategies import STRATEGIES, STYLES, activations, strategy_of
 
 if TYPE_CHECKING:
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 NEVER = "not within the scans"
 RATES = {"bp": "BP at the protocol's rate", "bp_cv": "BP with its rate chosen by cross-validation"}

@@ -10,7 +10,7 @@ from mloml.reporting.parts.strategies import STRATEGIES
 
 
 def cost_table(cost: pd.DataFrame) -> Table:
-    """Return the costs of :func:`mloml.propagation_cost.cost_per_triplet` with words about them."""
+    """Return the costs of :func:`mloml.analysis.timing.propagation.cost_per_triplet` in words."""
     page = (
         Text(("The paper's text calls FP the fastest of the three strategies.", cost_sentence(cost))),
         _printed(cost),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from mloml.analysis.statistics import corrected_t, outcome, paired_t
 from mloml.reporting.document import number
-from mloml.statistics import corrected_t, outcome, paired_t
 
 WORDS = {"win": "lower on", "loss": "higher on", "tie": "no clear difference on"}
 TESTS = {"paired": paired_t, "corrected": corrected_t}

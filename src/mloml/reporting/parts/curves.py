@@ -13,7 +13,7 @@ from mloml.reporting.labels import labels_of
 from mloml.reporting.parts.curve_findings import curve_findings
 
 if TYPE_CHECKING:
-    from mloml.study import StudyResult
+    from mloml.execution.study import StudyResult
 
 AXES = {"layer": "metric layer", "scan": "scans over the training half"}
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from mloml.paper import compare_conclusions, compare_means, paper_row, verdict_counts
-from mloml.paper.comparison import HIGHER, LOWER
+from mloml.analysis.paper import compare_conclusions, compare_means, paper_row, verdict_counts
+from mloml.analysis.paper.comparison import HIGHER, LOWER
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Grid, Table, Text, number
 from mloml.reporting.tables import Results, text_grid
@@ -28,7 +28,7 @@ def compare_with_paper(
     ----------
     results : Results
     published, printed_counts : DataFrame
-        The paper's table and its win/tie/loss row (:mod:`mloml.paper`).
+        The paper's table and its win/tie/loss row (:mod:`mloml.analysis.paper`).
     name : str
         "Table II", say.
     remarks : list of str

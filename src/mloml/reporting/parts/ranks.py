@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from mloml.analysis.statistics import Ranking, holm, outcome, rank_algorithms, wilcoxon
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Figure, Table
 from mloml.reporting.figures.ranks import critical_difference_figure
 from mloml.reporting.tables import Results
-from mloml.statistics import Ranking, holm, outcome, rank_algorithms, wilcoxon
 
 COLUMNS = (
     "algorithm", "mean_rank", "difference_to_reference", "critical_difference", "nemenyi",

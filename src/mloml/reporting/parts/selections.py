@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mloml.analysis.paper.published import SPLITS, paper_row
+from mloml.analysis.statistics import outcome, welch
 from mloml.evaluation.choices import choose_per_dataset, choose_per_split, oracle
-from mloml.paper.published import SPLITS, paper_row
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Table, Text, number
 from mloml.reporting.labels import Labels
 from mloml.reporting.tables import text_grid
-from mloml.statistics import outcome, welch
 
 SELECTIONS = {"per_split": "per split", "per_dataset": "one per dataset", "oracle": "oracle, not achievable"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from mloml.paper.published import ALGORITHMS
+from mloml.analysis.paper.published import ALGORITHMS
 from mloml.reporting.figures.style import BLUE, GREEN, SKY, VERMILION, Style
 
 STRATEGIES = {"bp": "BP", "bp_cv": "BP, rate by CV", "fbp": "FBP", "fp": "FP"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mloml.analysis.statistics import counts_against_reference, surviving
+from mloml.analysis.statistics.compare import OUTCOMES
 from mloml.reporting.document import Table
 from mloml.reporting.tables import Results
-from mloml.statistics import counts_against_reference, surviving
-from mloml.statistics.compare import OUTCOMES
 
 
 def count_tables(results: Results) -> tuple[Table, Table]:

@@ -1,0 +1,1 @@
+"""What follows from finished cells: statistics, the paper's figures, theory, timing."""

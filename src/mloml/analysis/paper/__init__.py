@@ -1,0 +1,29 @@
+"""The paper's numbers as data, and the comparison with them."""
+
+from mloml.analysis.paper.comparison import compare_conclusions, compare_means, verdict_counts
+from mloml.analysis.paper.published import (
+    ALGORITHMS,
+    DATASETS,
+    SPLITS,
+    paper_row,
+    table1,
+    table2,
+    table2_counts,
+    table3,
+    table3_counts,
+)
+
+__all__ = [
+    "ALGORITHMS",
+    "DATASETS",
+    "SPLITS",
+    "compare_conclusions",
+    "compare_means",
+    "paper_row",
+    "table1",
+    "table2",
+    "table2_counts",
+    "table3",
+    "table3_counts",
+    "verdict_counts",
+]

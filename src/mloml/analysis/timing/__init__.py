@@ -1,0 +1,1 @@
+"""What cells, updates and propagation cost."""

@@ -1,0 +1,1 @@
+"""From the config tree and the command line to validated dataclasses."""

@@ -1,0 +1,196 @@
+"""From the config tree and the command line to validated dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
+
+from mloml.config import overrides as override_checks
+from mloml.config.schema import Algorithm, ExecutionConfig, ProtocolConfig, Study
+from mloml.config.tree import compose_members, compose_one, search_path, search_path_override
+from mloml.datasets.catalogue import DatasetConfig, DataSettings
+from mloml.errors import ConfigError, suggestion
+from mloml.learners.lookup import learner_class, parameter_names
+
+T = TypeVar("T")
+
+DESCRIPTION = ("name", "title", "learner", "note", "grid")
+"""Keys of an algorithm's YAML that are not parameters of its learner."""
+
+SET_BY_PROTOCOL = ("scans", "random_state")
+"""Learner parameters that the protocol decides, so that all algorithms see the same stream."""
+
+
+def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
+    """Compose an experiment of the paper.
+
+    >>> compose_study("table2", ["datasets=[iris]", "algorithms=[euclidean]"]).datasets[0].name
+    'iris'
+    """
+    config, beside = compose_config(f"experiment/{name}", overrides), search_path(overrides)
+    names, variants = (
+        _listed(config, "datasets"),
+        [_variant(entry) for entry in _listed(config, "algorithms")],
+    )
+    datasets = compose_members("dataset", [str(name) for name in names], beside)
+    bases = compose_members("algorithm", [base for base, _ in variants], beside)
+    return Study(
+        name=config.name,
+        datasets=[typed(DatasetConfig, datasets[name], "dataset") for name in names],
+        algorithms=[_changed(base, bases[base], changes, config) for base, changes in variants],
+        **_settings(config),
+    )
+
+
+def study_from_config(config: DictConfig, name: str) -> Study:
+    """Return the study of a composed ``config.yaml``: one dataset under one algorithm."""
+    return Study(
+        name=name,
+        datasets=[typed(DatasetConfig, config.dataset, "dataset")],
+        algorithms=[algorithm(config.algorithm)],
+        **_settings(config),
+    )
+
+
+def compose_config(config_name: str, overrides: Sequence[str]) -> DictConfig:
+    """Compose with Hydra; unknown options and misspelt keys are refused with a suggestion first."""
+    parsed = override_checks.parse(overrides)
+    beside = search_path(overrides)
+    in_groups = [override for override in parsed if override.key_or_group in override_checks.GROUPS]
+    override_checks.check(in_groups, OmegaConf.create(), beside)
+    try:
+        return compose_one(config_name, overrides)
+    except ConfigError:
+        groups = [override.input_line for override in in_groups if override.input_line]
+        base = compose_one(config_name, [*groups, search_path_override(beside)])
+        override_checks.check(parsed, base, beside)
+        raise  # nothing we can say better than Hydra
+
+
+def typed(cls: type[T], node: Any, key: str) -> T:
+    """Turn a config node into its dataclass; a wrong type or key is one line that names it."""
+    schema = _schema(cls)
+    given = _plain(node)
+    try:
+        return OmegaConf.to_object(OmegaConf.merge(schema, given))  # type: ignore[return-value]
+    except ConfigKeyError as error:
+        word = str(error.key)
+        known = [str(name) for name in schema]
+        raise ConfigError(f"{key}.{word}: no such key{suggestion(word, known)}") from None
+    except OmegaConfBaseException as error:
+        path = str(error.full_key or "")
+        value = OmegaConf.select(OmegaConf.create(given), path) if path else given
+        raise ConfigError(f"{key}.{path}={value}: {_expectation(error)}") from None
+
+
+def algorithm(node: Any, key: str = "algorithm") -> Algorithm:
+    """Turn an algorithm's YAML into a checked :class:`Algorithm`.
+
+    Parameter names come from the learner's signature and their ranges from its scikit-learn
+    constraints, so that a new algorithm needs no schema of its own.
+    """
+    given = _plain(node)
+    for word in ("name", "title", "learner"):
+        if not given.get(word):
+            raise ConfigError(f"{key}.{word}: missing")
+    learner = _learner_class(given["learner"], key)
+    params = {word: value for word, value in given.items() if word not in DESCRIPTION}
+    grid = {word: _grid_values(word, found, key) for word, found in (given.get("grid") or {}).items()}
+    known = [word for word in parameter_names(learner) if word not in SET_BY_PROTOCOL]
+    for word in [*params, *grid]:
+        if word not in known:
+            raise ConfigError(
+                f"{key}.{word}: {learner.__name__} has no such parameter{suggestion(word, known)}"
+            )
+    for word, value in params.items():
+        if value is None and word in grid:
+            for candidate in grid[word]:
+                _check_parameter(learner, word, candidate, f"{key}.grid.{word}")
+        else:
+            _check_parameter(learner, word, value, f"{key}.{word}")
+    return Algorithm(given["name"], given["title"], given["learner"], params, grid, given.get("note"))
+
+
+def _schema(cls: type) -> DictConfig:
+    """Return a dataclass's schema; OmegaConf makes frozen ones read-only, also against merging."""
+    schema: DictConfig = OmegaConf.structured(cls)
+    for node in (schema, *(schema._get_node(name) for name in schema)):
+        if isinstance(node, DictConfig):
+            OmegaConf.set_readonly(node, False)
+    return schema
+
+
+def _plain(node: Any) -> dict[str, Any]:
+    plain: Any = OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+    return dict(plain)
+
+
+def _settings(config: DictConfig) -> dict[str, Any]:
+    record = tuple(config.record)
+    for word in record:
+        if word not in ("layers", "scans"):
+            raise ConfigError(f"record={list(record)}: must be a list of 'layers' and 'scans'")
+    return {
+        "protocol": typed(ProtocolConfig, config.protocol, "protocol"),
+        "execution": typed(ExecutionConfig, config.execution, "execution"),
+        "data": typed(DataSettings, config.data, "data"),
+        "record": record,
+    }
+
+
+def _listed(config: DictConfig, key: str) -> list[Any]:
+    entries = OmegaConf.to_container(config[key], resolve=True)
+    if not isinstance(entries, list) or not entries:
+        raise ConfigError(f"{key}={entries}: must be a list such as '[a,b]' with at least one name")
+    return entries
+
+
+def _variant(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Split ``{use: mloml_r, n_layers: 5}`` into the algorithm it starts from and what it changes."""
+    changes = {"use": entry} if isinstance(entry, str) else dict(entry)
+    if "use" not in changes:
+        raise ConfigError(f"algorithms={entry}: a variant needs 'use: NAME', the algorithm it starts from")
+    return str(changes.pop("use")), changes
+
+
+def _changed(base: str, node: DictConfig, changes: dict[str, Any], config: DictConfig) -> Algorithm:
+    """Return an algorithm with changed parameters."""
+    # The protocol stands beside it, because parameters may refer to it (`rate: ${protocol.bp_rate}`).
+    OmegaConf.set_struct(node, False)
+    beside = OmegaConf.create({"protocol": config.protocol, "algorithm": OmegaConf.merge(node, changes)})
+    return algorithm(beside.algorithm, key=str(changes.get("name", base)))
+
+
+def _learner_class(name: str, key: str) -> type[Any]:
+    try:
+        return learner_class(str(name))
+    except ConfigError as error:
+        raise ConfigError(f"{key}.{error}") from None
+
+
+def _grid_values(word: str, found: Any, key: str) -> list[Any]:
+    """Return a grid's values in ascending order: ties in cross-validation go to the smallest."""
+    if not isinstance(found, list) or not found:
+        raise ConfigError(f"{key}.grid.{word}={found}: must be a list with at least one value")
+    return sorted(found)
+
+
+def _check_parameter(learner: Any, word: str, value: Any, key: str) -> None:
+    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+    known = getattr(learner, "_parameter_constraints", {})
+    constraints = {word: known[word]} if word in known else {}
+    try:
+        validate_parameter_constraints(constraints, {word: value} if constraints else {}, learner.__name__)
+    except InvalidParameterError as error:
+        raise ConfigError(f"{key}={value}: {error}") from None
+
+
+def _expectation(error: OmegaConfBaseException) -> str:
+    """Say in words what type was expected."""
+    message = str(error).splitlines()[0]
+    words = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
+    return next((f"must be {text}" for kind, text in words.items() if kind in message), message)

@@ -1,0 +1,94 @@
+"""Look at command-line overrides before Hydra does, so that a slip is answered in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+
+from mloml.config.tree import require_choice
+from mloml.errors import ConfigError, suggestion
+
+GROUPS = ("dataset", "algorithm", "protocol", "execution", "data")
+
+
+def parse(overrides: Sequence[str]) -> list[Override]:
+    """Parse ``key=value`` words; the first that is not one is refused by name."""
+    parsed = []
+    for word in overrides:
+        try:
+            parsed.append(OverridesParser.create().parse_override(word))
+        except HydraException as error:
+            raise ConfigError(f"{word}: not of the form key=value ({_first_line(error)})") from None
+    return parsed
+
+
+def values(override: Override) -> list[Any]:
+    """Return the values an override takes: one, or all of its sweep."""
+    if override.is_sweep_override():
+        return list(override.sweep_iterator())
+    return [override.value()]
+
+
+def check(overrides: Sequence[Override], base: DictConfig, beside: Sequence[str] = ()) -> None:
+    """Refuse unknown groups' options and keys that ``base`` does not have, with the nearest known word.
+
+    ``beside`` are the user's own folders of configs.
+    """
+    for override in overrides:
+        key = override.key_or_group
+        if key in GROUPS:
+            for value in values(override):
+                require_choice(key, str(value), beside)
+        elif not (override.is_add() or override.is_force_add() or key.split(".")[0].split("/")[0] == "hydra"):
+            _require_key(key, override, base)
+
+
+def single_jobs(overrides: Sequence[str]) -> Iterator[list[str]]:
+    """Yield enough single-value override lists to see every value of a sweep once.
+
+    The sum of the sweeps, not their product: other sweeps stay at their first value.
+
+    >>> list(single_jobs(["a=1,2", "b=3,4"]))
+    [['a=1', 'b=3'], ['a=2', 'b=3'], ['a=1', 'b=4']]
+    """
+    parsed = parse(overrides)
+    options = [list(o.sweep_string_iterator()) if o.is_sweep_override() else None for o in parsed]
+
+    def job(position: int, choice: int) -> list[str]:
+        picks = [choice if i == position else 0 for i in range(len(parsed))]
+        return [
+            o.input_line if option is None else f"{o.get_key_element()}={option[pick]}"
+            for o, option, pick in zip(parsed, options, picks, strict=True)
+            if o.input_line is not None
+        ]
+
+    yield job(-1, 0)
+    for position, option in enumerate(options):
+        for choice in range(1, len(option or [])):
+            yield job(position, choice)
+
+
+def _require_key(key: str, override: Override, base: DictConfig) -> None:
+    node: Any = base
+    parts = key.split(".")
+    for depth, part in enumerate(parts):
+        known = [str(name) for name in node] if OmegaConf.is_dict(node) else []
+        if part not in known:
+            where = ".".join(parts[:depth])
+            place = f"'{where}' has" if where else "the config has"
+            only = f"only {', '.join(known)}{suggestion(part, known)}"
+            raise ConfigError(f"{override.input_line}: {place} no key '{part}', {only}")
+        node = node._get_node(part) if OmegaConf.is_dict(node) else None
+        if not OmegaConf.is_dict(node) and depth < len(parts) - 1:
+            raise ConfigError(
+                f"{override.input_line}: '{'.'.join(parts[: depth + 1])}' is a value, not a group"
+            )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

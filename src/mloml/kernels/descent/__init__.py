@@ -1,0 +1,1 @@
+"""A compiled L-BFGS, and what large-margin objectives share."""

@@ -1,0 +1,1 @@
+"""A stack of metric layers, compiled: where its numbers lie, its layers' steps, and whole scans."""

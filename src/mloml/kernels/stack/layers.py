@@ -1,0 +1,251 @@
+"""One metric layer meets one triplet: its hinge, and its own algorithm's step where the hinge asks for it.
+
+Before the call the layer's inputs (p, q, h) are in place. After it the outputs (u, v, z) are those of the
+*updated* layer. Changes of rank 2 whose right side is (p, q) are left waiting in LEFT and RIGHT; see
+``layout``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mloml.kernels.lego import lego_step
+from mloml.kernels.linalg.passes import LIMIT, product
+from mloml.kernels.linalg.refine import recompute, refine
+from mloml.kernels.opml import KEPT, split_push, weak_split
+from mloml.kernels.simd import exact, exact_inline
+from mloml.kernels.stack.factors import cholesky_step, symmetric_step
+from mloml.kernels.stack.frame import REFINE_EVERY, frame_step
+from mloml.kernels.stack.layout import (
+    AGE,
+    CHOLESKY,
+    FAILURES,
+    FLOOR,
+    FRAME,
+    INPUT,
+    K_LEFT,
+    KEEP,
+    KIND,
+    LEFT,
+    LEGO,
+    LOWER,
+    MOVED,
+    OPML,
+    OUTPUT,
+    PASSIVE_AGGRESSIVE,
+    POLICY,
+    RANK,
+    RDML,
+    REFUSED,
+    RIGHT,
+    ROWS,
+    SPARE,
+    STEP,
+    UPDATES,
+    UPPER,
+    VARIANT,
+    WEAK,
+)
+from mloml.kernels.stack.rdml_frame import DRIFTED, PROJECTED, UPDATED, rdml_frame_step
+from mloml.kernels.stack.row_passes import map_rows
+from mloml.kernels.stack.vectors import add_mix, add_pair, copy, gram, inner, mix, squares
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@exact
+def see(i: int, L: Array, V: Array, counts: Counts, all_three: bool, d: int) -> float:
+    """Write the waiting change into ``L``, map the inputs, and return the hinge argument of the outputs."""
+    m = V.shape[1]
+    own = i * ROWS * m
+    out = own + OUTPUT * m
+    map_rows(
+        L,
+        i * m * m,
+        V,
+        own + INPUT * m,
+        out,
+        own + LEFT * m,
+        own + RIGHT * m,
+        counts[i, RANK],
+        all_three,
+        d,
+    )
+    counts[i, RANK] = 0
+    near, far = squares(V, out)
+    return 1.0 + near - far
+
+
+@exact_inline
+def learn(
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    numbers: Array,
+    counts: Counts,
+    options: Counts,
+    all_three: bool,
+    work: Array,
+    dense: Array | None,
+    d: int,
+) -> bool:
+    """Let layer ``i`` learn from the triplet; False when its outputs are no longer sensible numbers.
+
+    ``dense`` is the workspace of layers other than frames and OPML. None where a stack has no such layer: the
+    compiler then leaves their algorithms out, which saves most of its time.
+    """
+    kind = options[i, KIND]
+    g = numbers[i, STEP]
+    again = True
+    learned = False
+    while again:  # a layer that was changed at once, not left waiting, is looked at a second time
+        again = False
+        hinge = see(i, L, V, counts, all_three, d)
+        if not abs(hinge) < LIMIT:
+            return False
+        if learned or g <= 0.0:
+            continue
+        learned = True
+        if hinge > 0.0 and options[i, VARIANT] == PASSIVE_AGGRESSIVE:
+            g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
+        if kind == FRAME:
+            if hinge > 0.0:
+                keep, floor = numbers[i, KEEP], numbers[i, FLOOR]
+                frame_step(i, L, K, V, counts, g, options[i, POLICY], keep, floor, work, d)
+        elif kind == OPML:
+            if hinge > 0.0:
+                opml_layer(i, V, counts, g)
+        elif dense is not None:
+            again = learn_at_once(i, L, K, V, numbers, counts, options, g, hinge, dense, d)
+    return True
+
+
+@exact
+def learn_at_once(
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    numbers: Array,
+    counts: Counts,
+    options: Counts,
+    g: float,
+    hinge: float,
+    work: Array,
+    d: int,
+) -> bool:
+    """Take the step of a layer whose change cannot wait; False when the hinge asks for none."""
+    kind = options[i, KIND]
+    if kind == LEGO or kind == RDML:  # noqa: SIM109 (a tuple costs compile time)
+        learn_pairs(i, L, K, V, numbers, counts, kind, work, d)
+        return True
+    if hinge > 0.0:
+        learn_dense(i, L, K, V, numbers, counts, options, g, work, d)
+        return True
+    return False
+
+
+@exact
+def passive_step(V: Array, x: int, hinge: float) -> float:
+    """Return the step that brings the hinge to 0: ``hinge / ||A||²``."""
+    a, b, c = gram(V, x)
+    norm = a * a + b * b - 2.0 * c * c
+    return hinge / norm if norm > 0.0 else np.inf
+
+
+@exact
+def opml_layer(i: int, V: Array, counts: Counts, g: float) -> None:
+    """Leave OPML's split step waiting, with the outputs following at once; see :mod:`mloml.kernels.opml`."""
+    m = V.shape[1]
+    own = i * ROWS * m
+    x, out, left = own + INPUT * m, own + OUTPUT * m, own + LEFT * m
+    a, b, c = gram(V, x)
+    push = split_push(a, b, c, g)
+    den = (1.0 + g * a) * (1.0 - g * b) + g * g * c * c
+    if push < g:
+        den = KEPT * (1.0 + g * a)
+        counts[i, FAILURES] += 1
+        counts[i, WEAK] += weak_split(a, b, c, g, push)
+    k = g / den
+    cross = -k * push * c
+    mix(V, out, left, -k * (1.0 - push * b), cross, cross, push / den * (1.0 + g * a))
+    copy(V, x, own + RIGHT * m, 2)
+    add_mix(V, left, out, a, c, c, b)
+    h = x + 2 * m
+    add_pair(V, left, out + 2 * m, inner(V, x, h), inner(V, x + m, h))
+    counts[i, RANK] = 2
+    counts[i, UPDATES] += 1
+
+
+@exact
+def learn_dense(
+    i: int,
+    L: Array,
+    K: Array,
+    V: Array,
+    numbers: Array,
+    counts: Counts,
+    options: Counts,
+    g: float,
+    work: Array,
+    d: int,
+) -> None:
+    """Take MOML's step on a Cholesky or symmetric factor."""
+    own = i * ROWS
+    p, q = V[own + INPUT, :d], V[own + INPUT + 1, :d]
+    scratch = V[own + SPARE : own + SPARE + 3]
+    policy, moved = options[i, POLICY], counts[i, MOVED] == 1
+    if options[i, KIND] == CHOLESKY:
+        keep, floor = numbers[i, KEEP], numbers[i, FLOOR]
+        taken, failed = cholesky_step(L[i], p, q, g, policy, keep, floor, moved, work, scratch)
+    else:
+        taken, failed = symmetric_step(L[i], K[i], p, q, g, policy, moved, work, scratch)
+    counts[i, FAILURES] += failed
+    counts[i, UPDATES] += taken
+    counts[i, REFUSED] += not taken
+    counts[i, WEAK] += not taken
+    if taken:
+        counts[i, MOVED] = 0
+
+
+@exact
+def learn_pairs(
+    i: int, L: Array, K: Array, V: Array, numbers: Array, counts: Counts, kind: int, work: Array, d: int
+) -> None:
+    """Show the pairs (t, p) and (t, q) to a LEGO or RDML layer, in this order."""
+    own = i * ROWS
+    changed = False
+    for side in range(2):
+        z, u, w = V[own + INPUT + side], V[own + OUTPUT + side], V[own + SPARE]
+        if changed:
+            product(L[i], z, u)
+        if kind == LEGO:
+            done = lego_step(L[i], z, u, w, numbers[i, LOWER if side == 0 else UPPER], numbers[i, STEP])
+            counts[i, FAILURES] += not done
+        else:
+            done = rdml_layer(i, L, K, V, counts, side, numbers[i, STEP], work, d)
+        counts[i, UPDATES] += done
+        changed = changed or done
+
+
+@exact
+def rdml_layer(
+    i: int, L: Array, K: Array, V: Array, counts: Counts, side: int, lam: float, work: Array, d: int
+) -> bool:
+    """Show one pair to an RDML layer; K is refined in time, and made anew where that was too late."""
+    own, m = i * ROWS, V.shape[1]
+    z, u, rows = V[own + INPUT + side], V[own + OUTPUT + side], V[own + K_LEFT : own + K_LEFT + 5]
+    if counts[i, AGE] >= REFINE_EVERY:
+        refine(L, K, i * m * m, m, d, work)
+        counts[i, AGE] = 0
+    status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
+    if status == DRIFTED:
+        recompute(L, K, i * m * m, m, d, work)
+        counts[i, AGE] = 0
+        status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
+    counts[i, FAILURES] += status >= PROJECTED
+    counts[i, AGE] += 1
+    return UPDATED <= status < DRIFTED

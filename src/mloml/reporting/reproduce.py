@@ -1,0 +1,138 @@
+"""Make an artefact by its name: compute what is missing, build the document, publish it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mloml.command_line import Command, process_command
+from mloml.errors import MlomlError
+
+if TYPE_CHECKING:
+    from mloml.config.schema import Study
+    from mloml.execution.study import StudyResult
+    from mloml.reporting.recipe import Recipe
+
+# Heavy imports stay inside functions: a misspelt override is answered at once.
+
+
+def main(name: str) -> None:
+    """Make an artefact from this process's command line; ends the program with an exit code."""
+    command = process_command()
+    try:
+        sys.exit(reproduce(name, command.arguments, command))
+    except MlomlError as error:
+        sys.exit(f"error: {error}")
+
+
+def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
+    """Make an artefact, or the page over all of them (``"report"``); return 1 when a cell failed, else 0.
+
+    Parameters
+    ----------
+    name : str
+        Of a recipe in :mod:`mloml.reporting.artefacts`, or ``package.module`` of one's own.
+    overrides : sequence of str
+        Hydra overrides of ``conf/experiment/<name>.yaml``.
+    command : Command
+        That asked for it.
+    """
+    from mloml.config.compose import compose_study
+    from mloml.reporting.recipe import find_recipe
+
+    if name == "report":
+        return report(overrides)
+    recipe = find_recipe(name)
+    if recipe.protocols:
+        return _side_by_side(recipe, overrides, command)
+    study = compose_study(recipe.experiment or recipe.name, overrides)
+    if study.name == recipe.experiment:  # another artefact's cells, a folder of its own
+        study = replace(study, name=recipe.name)
+    if recipe.work == "cells":
+        return _from_cells(recipe, study, command)
+    return _without_cells(recipe, study, command)
+
+
+def report(overrides: Sequence[str]) -> int:
+    """Write the HTML page over a results folder; overrides that are for the runs are ignored."""
+    from mloml.reporting.page import write_report
+
+    words = dict(word.partition("=")[::2] for word in overrides)
+    results = Path(words.get("execution.results", "results"))
+    if not results.is_dir():
+        hint = "there is no such folder; run make reproduce-table2 first"
+        raise MlomlError(f"execution.results={results}: {hint}")
+    print(f"written: {write_report(results)}")
+    return 0
+
+
+def _from_cells(recipe: Recipe, study: Study, command: Command) -> int:
+    from mloml.execution.study import run_study
+
+    measured = [recipe.before(study)] if recipe.before else []
+
+    def refresh(result: StudyResult) -> str:
+        found = [*measured, recipe.after(result)] if recipe.after else measured
+        return _publish(recipe, [result], found, result.folder)
+
+    result = run_study(study, refresh=refresh, command=command, only_at_end=recipe.after is not None)
+    return int(len(result.failures) > 0)
+
+
+def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
+    import pandas as pd
+
+    from mloml.execution.study import StudyResult
+    from mloml.results.manifest import Source, write_manifest
+    from mloml.results.store import COLUMNS
+
+    began = time.time()
+    if recipe.before is None:
+        raise MlomlError(f"{recipe.name}: a recipe without cells must measure something before")
+    numbers, data, missing = recipe.before(study)
+    sources = {name: Source(d.checksum, d.source, d.regenerated) for name, d in data.items()}
+    for reason in dict.fromkeys(missing.values()):
+        print(f"missing: {reason}")
+    if recipe.work == "data":
+        study = replace(study, algorithms=[])
+    folder = Path(study.execution.results, study.name)
+    no_cells = pd.DataFrame(columns=list(COLUMNS))
+    result = StudyResult(
+        study, folder, no_cells, [], pd.DataFrame(), dict(missing), sources=sources, command=command.asked
+    )
+    print(f"in short: {_publish(recipe, [result], [numbers], folder)}")
+    seconds = time.time() - began
+    write_manifest(folder, study, no_cells, sources, command=command.asked, wall_seconds=seconds)
+    print(f"results: {folder}")
+    return 0
+
+
+def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) -> int:
+    """Run a study under each protocol; all of the size of the protocol asked for."""
+    from mloml.config.compose import compose_study
+    from mloml.execution.study import run_study
+
+    asked = compose_study(recipe.experiment, overrides).protocol
+    size = [f"protocol.{key}={getattr(asked, key)}" for key in ("splits", "scans", "folds")]
+    kept = [word for word in overrides if not word.startswith("protocol=")]
+    results = []
+    for protocol in recipe.protocols:
+        study = compose_study(recipe.experiment, [f"protocol={protocol}", *kept, *size])
+        folder = Path(study.execution.results, recipe.name)
+        results.append(run_study(study, folder / protocol, command=command))
+    print(f"in short: {_publish(recipe, results, [], folder)}")
+    print(f"results: {folder}")
+    return int(any(len(result.failures) for result in results))
+
+
+def _publish(recipe: Recipe, results: Sequence[StudyResult], found: Sequence[object], folder: Path) -> str:
+    """Write the artefact's files; return its headline."""
+    from mloml.reporting.publish import publish
+
+    artefact = recipe.make(results, *found)
+    publish(artefact, folder)
+    return artefact.headline

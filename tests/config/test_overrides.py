@@ -1,0 +1,48 @@
+import pytest
+from omegaconf import OmegaConf
+
+from mloml.config import overrides
+from mloml.errors import ConfigError
+
+BASE = OmegaConf.create({"protocol": {"splits": 30, "pca": {"fit": "all"}}, "record": []})
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["protocol=pper"], "protocol=pper: not one of clean, lite, paper; did you mean 'paper'?"),
+        (["protocol.split=3"], "'protocol' has no key 'split', only splits, pca; did you mean 'splits'?"),
+        (
+            ["protocl.splits=3"],
+            "the config has no key 'protocl', only protocol, record; did you mean 'protocol'?",
+        ),
+        (["protocol.splits.x=3"], "'protocol.splits' is a value, not a group"),
+    ],
+)
+def test_a_slip_is_answered_with_what_is_known(words, message):
+    with pytest.raises(ConfigError) as caught:
+        overrides.check(overrides.parse(words), BASE)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_word_without_equals_sign_is_refused_by_name():
+    with pytest.raises(ConfigError, match="protocol: not of the form key=value"):
+        overrides.parse(["protocol"])
+
+
+@pytest.mark.parametrize(
+    "word", ["protocol.splits=3", "protocol.pca.fit=train", "hydra.sweep.dir=x", "+new=1"]
+)
+def test_known_keys_and_additions_pass(word):
+    overrides.check(overrides.parse([word]), BASE)
+
+
+def test_every_value_of_a_sweep_is_seen_once_and_others_stay_first():
+    jobs = list(overrides.single_jobs(["protocol.splits=1,2,3", "seed=5", "protocol=paper,lite"]))
+    assert jobs == [
+        ["protocol.splits=1", "seed=5", "protocol=paper"],
+        ["protocol.splits=2", "seed=5", "protocol=paper"],
+        ["protocol.splits=3", "seed=5", "protocol=paper"],
+        ["protocol.splits=1", "seed=5", "protocol=lite"],
+    ]
