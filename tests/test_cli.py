@@ -58,7 +58,7 @@ def test_help_imports_nothing_heavy():
             "algorithm.name='..': must be letters, digits, '_', '-', and '.' but not first",
         ),
         (["algorithm.name=a/b"], "algorithm.name='a/b': must be"),
-        (["--config-dir=/nowhere/to/be/found"], "Additional config directory"),
+        (["--config-dir=/nowhere/to/be/found"], "'/nowhere/to/be/found' is no folder"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
@@ -194,7 +194,7 @@ def test_an_installed_wheel_finds_its_configs(tmp_path):
     )
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    code = "from mloml import compose, paths; print(paths.conf_dir()); compose.compose_study('table2')"
+    code = "from mloml.config import compose, paths; print(paths.conf_dir()); compose.compose_study('table2')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

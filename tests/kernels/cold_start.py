@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import event
 
 from mloml.kernels.padding import zeros
-from mloml.kernels.stack.forward import row_passes as sweeps
+from mloml.kernels.stack import row_passes
 
 D, M = 6, 8
 BEFORE, INPUT, OUTPUT, LEFT, RIGHT, SUMS = (k * 3 * M for k in range(6))  # places of three vectors each
@@ -50,11 +50,11 @@ def sweep(name):
         A, V = begin()
         if name == "map":
             for all_three in (False, True):
-                sweeps.map_rows(A, 0, V, INPUT, OUTPUT, LEFT, RIGHT, rank, all_three, D)
+                row_passes.map_rows(A, 0, V, INPUT, OUTPUT, LEFT, RIGHT, rank, all_three, D)
         elif name == "project":
-            sweeps.project_rows(A, 0, V, INPUT, OUTPUT, SUMS, LEFT, RIGHT, rank, D)
+            row_passes.project_rows(A, 0, V, INPUT, OUTPUT, SUMS, LEFT, RIGHT, rank, D)
         else:
-            sweeps.exchange_rows(A, 0, V, INPUT, BEFORE, OUTPUT, SUMS, LEFT, RIGHT, rank, D)
+            row_passes.exchange_rows(A, 0, V, INPUT, BEFORE, OUTPUT, SUMS, LEFT, RIGHT, rank, D)
         digest.update(A.round(9).tobytes() + V.round(9).tobytes())
     return digest.hexdigest()[:12]
 

@@ -39,9 +39,10 @@ def test_a_second_process_compiles_nothing():
 
 
 def test_stamp_covers_the_files_that_a_kernel_imports(tmp_path, monkeypatch):
-    monkeypatch.setattr(code_cache, "__file__", str(tmp_path / "code_cache.py"))
+    monkeypatch.setattr(code_cache, "PACKAGE", tmp_path)
     monkeypatch.setattr(code_cache, "_content", Path.read_bytes)
-    helper = tmp_path / "helper.py"
+    (tmp_path / "kernels").mkdir()
+    helper = tmp_path / "kernels" / "helper.py"
     helper.write_text("a = 1")
     user = tmp_path / "user.py"
     for line in ("from mloml.kernels.helper import a", "from mloml.kernels import (\n    helper,\n)"):

@@ -29,8 +29,8 @@ SEARCH_PATH = "hydra.searchpath"
 def search_path_override(folders: Iterable[str]) -> str:
     """Return the override that adds folders of the user's to the tree.
 
-    >>> search_path_override(["/home/me/conf"])
-    'hydra.searchpath=[file:///home/me/conf]'
+    >>> search_path_override(["/"])
+    'hydra.searchpath=[file:///]'
     """
     return f"{SEARCH_PATH}=[{','.join(_address(folder) for folder in folders)}]"
 
