@@ -26,7 +26,7 @@ from mloml.evaluation.cell import Cell, versions
 from mloml.evaluation.determinants import determinants
 from mloml.execution.inventory import take_inventory
 from mloml.execution.study import run_study
-from mloml.results.manifest import main as status
+from mloml.reporting.status import main as status
 from mloml.results.stale import stale_lines
 from mloml.results.store import Record, Store
 

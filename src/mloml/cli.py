@@ -31,7 +31,7 @@ VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", 
 LONGEST_NAME = 60
 """Characters of a sweep's folder name, besides its hash."""
 
-COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.results.manifest"}
+COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.reporting.status"}
 
 HELP = """\
 mloml: online metric learning, and a reproduction of the MLOML paper.

@@ -76,7 +76,7 @@ def test_a_dask_worker_that_outlived_an_edit_refuses(checkout, lab):
     _, worker = checkout.start("-m", "distributed.cli.dask_worker", address, *words)
     lab.wait_until(lambda: "Registered to" in worker.read_text())
 
-    checkout.edit("preprocessing.py", "\nCHANGED = True\n")
+    checkout.edit("evaluation/preprocessing.py", "\nCHANGED = True\n")
     run = checkout.start(HERE / "driver.py", lab.results, 1, 'backend="dask"', f'address="{address}"')
     code, output = checkout.finish(*run)
     assert code == 1, output

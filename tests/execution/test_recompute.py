@@ -10,7 +10,7 @@ from mloml.config.schema import Algorithm, ProtocolConfig, Study
 from mloml.datasets import DataSettings, catalogue, load
 from mloml.errors import MlomlError
 from mloml.evaluation.cell import Cell, cells_of_splits, run_cell
-from mloml.results import manifest as provenance
+from mloml.reporting import status as provenance
 from mloml.results.manifest import Source, write_manifest
 from mloml.results.store import Store
 

@@ -11,9 +11,10 @@ from mloml.config.schema import Algorithm, ProtocolConfig, Study
 from mloml.datasets import DataSettings, catalogue
 from mloml.errors import MlomlError
 from mloml.evaluation.cell import Cell
-from mloml.results import manifest as provenance
+from mloml.reporting import status as provenance
 from mloml.results import surroundings
 from mloml.results.manifest import Source, check, write_manifest
+from mloml.results.running import running
 from mloml.results.store import Store
 
 
@@ -114,7 +115,9 @@ def test_an_unfinished_artefact_says_so(artefact):
     folder, store, _ = artefact
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(manifest | {"state": "running"}))
-    assert check(folder, store) == ["unfinished (running): 2 of 2 cells"]
+    with running(folder):
+        assert check(folder, store) == ["unfinished (running): 2 of 2 cells"]
+    assert check(folder, store) == ["unfinished (killed, nobody runs it any more): 2 of 2 cells"]
     (folder / "manifest.json").write_text("{")
     assert check(folder, store) == ["the manifest is damaged"]
     (folder / "manifest.json").unlink()

@@ -22,11 +22,11 @@ from threadpoolctl import threadpool_limits
 from mloml.errors import ConfigError, suggestion
 from mloml.evaluation.determinants import KeyMaker, determinants, key_of
 from mloml.evaluation.fingerprint import fingerprint
+from mloml.evaluation.lookup import learner_class, parameter_names, recordable
 from mloml.evaluation.preprocessing import needs_pca, prepare
 from mloml.evaluation.scoring import Rows
 from mloml.evaluation.selection import Selection, select, tuned_grid, unused_parameters
 from mloml.evaluation.splits import derive_seed, fold_indices, split_indices
-from mloml.learners.lookup import learner_class, parameter_names, recordable
 
 if TYPE_CHECKING:
     from mloml.config.schema import Algorithm, PcaConfig, ProtocolConfig

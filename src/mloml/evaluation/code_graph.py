@@ -36,6 +36,19 @@ class Code:
                 waiting += self._imports(module)
         return sorted(seen)
 
+    def imported_elsewhere(self, origin: str, name: str) -> Iterator[str]:
+        """Yield the modules of this package behind ``from origin import name`` in somebody else's code.
+
+        Learners are also exported by the package itself; who imports it as a whole may use any of them.
+        """
+        if origin in ("mloml", _LEARNERS) and name in ("", "*"):
+            yield from (self._module(path) for path in self._sources if path.startswith("learners/"))
+        elif name:
+            yield from self._resolve(origin, name)
+            yield from self._resolve(_LEARNERS, name) if origin == "mloml" else ()
+        elif self._is_module(origin):
+            yield origin
+
     def normalised(self, module: str) -> str:
         """Return a module's code without what does not count."""
         if module not in self._normalised:
@@ -84,6 +97,10 @@ class Code:
         names = "/".join([*rest, "__init__.py"]), "/".join(rest) + ".py"
         return next((name for name in names if name in self._sources), None)
 
+    @staticmethod
+    def _module(path: str) -> str:
+        return "mloml." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
     def _is_module(self, name: str) -> bool:
         """Tell a module with code of its own from a package and from other people's modules."""
         path = self._find(name)
@@ -115,6 +132,15 @@ def normalised(source: str | bytes) -> str:
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
+
+
+def imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield (module, name) for every import in somebody's code but relative ones; name may be empty."""
+    for node in _runtime_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
 def _runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:

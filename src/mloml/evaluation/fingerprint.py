@@ -1,9 +1,9 @@
 """A hash of the code that computes a cell, so that results are computed again when that code changes.
 
 It covers the module that defines the learner, the evaluation, and whatever of this package they import,
-directly or not. Comments, docstrings and formatting do not count; neither does code that only describes
-types. It is the hash of what this process has imported; when the disk has something else by now,
-:func:`require_current_code` refuses.
+directly or not; for a class from elsewhere also its version or its source. Comments, docstrings and
+formatting do not count; neither does code that only describes types. It is the hash of what this process
+has imported; when the disk has something else by now, :func:`require_current_code` refuses.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ import hashlib
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from mloml.errors import CodeChangedError
 from mloml.evaluation.code_graph import Code, normalised
-from mloml.evaluation.loaded_code import PACKAGE, SOURCES, Mark, mark_of, read_source
+from mloml.evaluation.foreign_code import OWN, ForeignCode, code_of_class, read_before_import
+from mloml.evaluation.loaded_code import PACKAGE, SOURCES, Mark, SourceFile, mark_of, read_source
+from mloml.evaluation.lookup import is_foreign, learner_class
 
 _EVALUATION = "mloml.evaluation.cell"
 _imported = Code({path: file.content for path, file in SOURCES.items()})
@@ -25,20 +28,39 @@ _imported = Code({path: file.content for path, file in SOURCES.items()})
 def fingerprint(learner: str) -> str:
     """Return the hash of the code behind a learner's results, as 64 hexadecimal digits.
 
+    A class from elsewhere is imported by this call: ask only on behalf of a user who named it.
+
     >>> fingerprint("Euclidean") == fingerprint("KISSME")
     False
     """
-    return fingerprint_of(learner, _imported)
+    digest = _digest(modules_behind(learner), _imported)
+    for code in foreign_code(learner):
+        digest.update(f"{code.identity}\n".encode())
+    return digest.hexdigest()
 
 
 @cache
 def modules_behind(learner: str) -> list[str]:
-    """Return the modules that take part in computing a learner's cells, as this process imported them.
+    """Return the modules of this package that take part in computing a learner's cells, as imported here.
 
     >>> "mloml.evaluation.knn" in modules_behind("Euclidean")
     True
     """
-    return code_modules(learner, _imported)
+    if not is_foreign(learner):
+        return code_modules(learner, _imported)
+    bases = [base.__module__ for base in learner_class(learner).__mro__]
+    own = [module for module in bases if module.split(".")[0] == OWN]
+    for code in foreign_code(learner):
+        own += [module for names in code.own_imports() for module in _imported.imported_elsewhere(*names)]
+    return _imported.reached_from(_EVALUATION, *own)
+
+
+def foreign_code(learner: str) -> list[ForeignCode]:
+    """Return the code of a class from elsewhere and of what it derives from; nothing for one of ours."""
+    if not is_foreign(learner):
+        return []
+    named = read_before_import(learner.split(".")[0])
+    return [named, *(code for code in code_of_class(learner_class(learner)) if code is not named)]
 
 
 def code_modules(learner: str, code: Code) -> list[str]:
@@ -47,11 +69,15 @@ def code_modules(learner: str, code: Code) -> list[str]:
 
 
 def fingerprint_of(learner: str, code: Code) -> str:
-    """Return one hash over the normalised source of the modules behind a learner."""
+    """Return one hash over the normalised source of the modules behind a learner of this package."""
+    return _digest(code_modules(learner, code), code).hexdigest()
+
+
+def _digest(modules: Iterable[str], code: Code) -> hashlib._Hash:
     digest = hashlib.sha256()
-    for module in code_modules(learner, code):
+    for module in modules:
         digest.update(f"{module}\n{code.normalised(module)}\n".encode())
-    return digest.hexdigest()
+    return digest
 
 
 def require_current_code(learners: Iterable[str]) -> None:
@@ -66,8 +92,16 @@ def require_current_code(learners: Iterable[str]) -> None:
 
 
 def changed_modules(learner: str) -> list[str]:
-    """Return the modules behind a learner whose code on the disk is not what this process imported."""
-    return [module for module in modules_behind(learner) if _differs(_imported.path(module))]
+    """Return the modules behind a learner whose code on the disk is not what this process imported.
+
+    Files of a class from elsewhere are named by their path.
+    """
+    paths = {module: _imported.path(module) for module in modules_behind(learner)}
+    changed = [module for module, path in paths.items() if _differs(str(PACKAGE / path), SOURCES[path])]
+    for code in foreign_code(learner):
+        changed += code.edited_too_early
+        changed += [path for path, file in code.sources.items() if _differs(path, file)]
+    return changed
 
 
 @cache
@@ -77,19 +111,19 @@ def import_all(learner: str) -> None:
         import_module(module)
 
 
-_compared: dict[str, tuple[Mark, bool]] = {path: (file.mark, False) for path, file in SOURCES.items()}
-"""For each file of the package: its mark when it was last compared, and whether its code differed."""
+_compared: dict[str, tuple[Mark, bool]] = {}
+"""By path: a file's mark when it was last compared, and whether its code differed."""
 
 
-def _differs(path: str) -> bool:
+def _differs(path: str, imported: SourceFile) -> bool:
     try:
-        file = PACKAGE / path
-        if _compared[path][0] != mark_of(file.stat()):
-            now = read_source(file)
-            _compared[path] = now.mark, not _same_code(now.content, SOURCES[path].content)
+        known, mark = _compared.get(path, (imported.mark, False)), mark_of(Path(path).stat())
+        if known[0] != mark:
+            now = read_source(path)
+            known = _compared[path] = now.mark, not _same_code(now.content, imported.content)
     except OSError:
         return True
-    return _compared[path][1]
+    return known[1]
 
 
 def _same_code(one: bytes, other: bytes) -> bool:

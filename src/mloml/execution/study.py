@@ -26,6 +26,7 @@ from mloml.execution.rounds import settle
 from mloml.execution.summary import print_summary
 from mloml.files import clear, write_atomically
 from mloml.results.manifest import Source, write_manifest
+from mloml.results.running import running
 from mloml.results.stale import stale_lines
 from mloml.results.store import Record, Store, cells_frame
 
@@ -116,7 +117,7 @@ def run_study(
     folder = Path(folder or Path(study.execution.results, study.name))
     run = _Run(study, folder, None if only_at_end else refresh, command or process_command())
     try:
-        with one_interruption() as interruption:
+        with running(folder), one_interruption() as interruption:
             return _carry_out(run, refresh, interruption)
     finally:
         collector_as_usual()

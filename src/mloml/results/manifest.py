@@ -1,11 +1,10 @@
-"""Where an artefact comes from, and whether it still matches the store: manifests and ``mloml status``."""
+"""Where an artefact comes from, and whether it still matches the store and the code."""
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mloml.errors import CellFileError, MlomlError
 from mloml.files import write_atomically
 from mloml.results.cell_versions import cell_versions, version_notes
+from mloml.results.running import is_abandoned
 from mloml.results.store import Record, Store
 from mloml.results.surroundings import git_revision, machine
 
@@ -112,14 +112,16 @@ def _differences(folder: Path, store: Store) -> list[str]:
     except ValueError:
         return ["the manifest is damaged"]
     findings = []
-    if manifest["state"] != "complete":
+    state = manifest["state"]
+    if state != "complete":
+        shown = "killed, nobody runs it any more" if state == "running" and is_abandoned(folder) else state
         cells = manifest["cells"]
-        findings.append(f"unfinished ({manifest['state']}): {cells['ok']} of {cells['count']} cells")
+        findings.append(f"unfinished ({shown}): {cells['ok']} of {cells['count']} cells")
     for name, expected in manifest["files"].items():
         path = folder / name
         if not path.is_file():
             findings.append(f"{name} is gone")
-        elif _file_hash(path) != expected and manifest["state"] != "running":
+        elif _file_hash(path) != expected and state != "running":
             findings.append(f"{name} was changed after the run")
     cells_file = folder / "cells.csv"
     if cells_file.is_file():
@@ -130,44 +132,6 @@ def _differences(folder: Path, store: Store) -> list[str]:
 def keys_hash(frame: pd.DataFrame) -> str:
     """Return one hash over the keys of all cells of a frame, in any order."""
     return sha256("\n".join(sorted(frame["key"])).encode()).hexdigest()
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Tell whether artefacts still match the store and the code; the exit code is 1 when one does not."""
-    from mloml.analysis.timing.cells import cost_report, fill_in
-
-    parser = argparse.ArgumentParser(prog="mloml status", description=main.__doc__)
-    parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all there are")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="results folder (results)")
-    parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
-    parser.add_argument(
-        "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="which cells --recompute takes (0)")
-    arguments = parser.parse_args(argv)
-    if arguments.recompute is not None and arguments.recompute < 1:
-        raise MlomlError(f"--recompute {arguments.recompute}: must be a number of cells, at least 1")
-    store = Store(arguments.results / "store")
-    if arguments.cost or arguments.into:
-        report = cost_report(store)
-        fill_in(arguments.into, report) if arguments.into else print(report)
-        return 0
-    folders = arguments.folder or sorted(path.parent for path in arguments.results.rglob(MANIFEST))
-    if not folders:
-        raise MlomlError(f"{arguments.results}: no artefact there yet; `make lite` makes one in a minute")
-    if arguments.recompute:
-        from mloml.execution.recompute import recompute
-
-        return recompute(folders, store, arguments.recompute, arguments.seed)
-    findings = {folder: check(folder, store) for folder in folders}
-    for folder, found in findings.items():
-        print(f"{folder}: {'matches the store' if not found else 'differs'}")
-        for line in found + version_notes(folder / MANIFEST):
-            print(f"  {line}")
-    for path, reason in store.damaged.items():
-        print(f"damaged: {path} ({reason}); the next run computes it again")
-    return int(any(findings.values()) or bool(store.damaged))
 
 
 def _check_cells(cells: pd.DataFrame, manifest: dict[str, Any], store: Store) -> list[str]:
@@ -194,9 +158,12 @@ def _check_cells(cells: pd.DataFrame, manifest: dict[str, Any], store: Store) ->
 
 def _check_code(recorded: Mapping[str, str]) -> list[str]:
     from mloml.evaluation.fingerprint import fingerprint
+    from mloml.evaluation.lookup import is_foreign
 
     changed = []
     for learner, before in recorded.items():
+        if is_foreign(learner):  # imported because its user asks for it, never because a result names it
+            continue
         try:
             now = fingerprint(learner)
         except MlomlError:
@@ -206,6 +173,21 @@ def _check_code(recorded: Mapping[str, str]) -> list[str]:
     return (
         [f"the code behind {', '.join(changed)} changed since: the next run computes anew"] if changed else []
     )
+
+
+def notes(folder: Path) -> list[str]:
+    """Say what is worth knowing of an artefact although it is no difference."""
+    from mloml.evaluation.lookup import is_foreign
+
+    found = version_notes(folder / MANIFEST)
+    try:
+        learners = json.loads((folder / MANIFEST).read_bytes())["code"]
+        foreign = [learner for learner in learners if is_foreign(learner)]
+    except (OSError, ValueError, LookupError, TypeError):
+        return found  # what is wrong with a manifest is said elsewhere
+    if foreign:
+        found.append(f"not checked, because this imports no class from elsewhere: {', '.join(foreign)}")
+    return found
 
 
 def _artefact_files(folder: Path) -> list[Path]:

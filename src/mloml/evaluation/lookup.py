@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from mloml.errors import ConfigError, suggestion
+from mloml.evaluation.foreign_code import read_before_import
 
 NEEDED = ("fit", "transform", "get_params", "set_params")
 """What a class from elsewhere must offer."""
@@ -56,6 +57,7 @@ def recordable(kind: type[Any]) -> set[str]:
 def _foreign_class(name: str) -> type[Any]:
     module, _, attribute = name.rpartition(".")
     try:
+        read_before_import(name.split(".")[0])
         kind = getattr(import_module(module), attribute)
     except AttributeError:
         raise ConfigError(f"learner '{name}': module {module} has no {attribute}") from None

@@ -1,0 +1,51 @@
+"""`mloml status`: whether artefacts still match the store and the code, and what their cells cost."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mloml.errors import MlomlError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Tell whether artefacts still match the store and the code; the exit code is 1 when one does not."""
+    from mloml.analysis.timing.cells import cost_report, fill_in
+    from mloml.results.manifest import MANIFEST, check, notes
+    from mloml.results.store import Store
+
+    parser = argparse.ArgumentParser(prog="mloml status", description=main.__doc__)
+    parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all there are")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="results folder (results)")
+    parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
+    parser.add_argument(
+        "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="which cells --recompute takes (0)")
+    arguments = parser.parse_args(argv)
+    if arguments.recompute is not None and arguments.recompute < 1:
+        raise MlomlError(f"--recompute {arguments.recompute}: must be a number of cells, at least 1")
+    store = Store(arguments.results / "store")
+    if arguments.cost or arguments.into:
+        report = cost_report(store)
+        fill_in(arguments.into, report) if arguments.into else print(report)
+        return 0
+    folders = arguments.folder or sorted(path.parent for path in arguments.results.rglob(MANIFEST))
+    if not folders:
+        raise MlomlError(
+            f"{arguments.results}: no artefact there yet; `mloml reproduce table2 protocol=lite` makes one"
+        )
+    if arguments.recompute:
+        from mloml.execution.recompute import recompute
+
+        return recompute(folders, store, arguments.recompute, arguments.seed)
+    findings = {folder: check(folder, store) for folder in folders}
+    for folder, found in findings.items():
+        print(f"{folder}: {'matches the store' if not found else 'differs'}")
+        for line in found + notes(folder):
+            print(f"  {line}")
+    for path, reason in store.damaged.items():
+        print(f"damaged: {path} ({reason}); the next run computes it again")
+    return int(any(findings.values()) or bool(store.damaged))
