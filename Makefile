@@ -9,20 +9,16 @@ BIN    := $(VENV)/bin
 INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --compile-bytecode --python $(BIN)/python -c constraints.txt $(1); \
           else $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt $(1); fi
 
-FIGURES := fig4 fig5 fig6 fig7 fig8
-fig4_SCRIPT := fig4_running_time
-fig5_SCRIPT := fig5_layers
-fig6_SCRIPT := fig6_feature_space
-fig7_SCRIPT := fig7_scans
-fig8_SCRIPT := fig8_other_layers
+# The paper's order, then what is ours; `mloml reproduce` lists them with their titles.
+ARTEFACTS := table1 table2 table3 fig4 fig5 fig6 fig7 fig8 theory protocols
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fetch test lint lite bench report clean lock reproduce-all \
-        reproduce-table1 reproduce-table2 reproduce-table3 reproduce-protocols reproduce-theory $(FIGURES:%=reproduce-%)
+        $(ARTEFACTS:%=reproduce-%)
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9%-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-22s %s\n", $$1, $$2}'
-	@for f in $(FIGURES); do printf "  %-22s %s\n" reproduce-$$f "Draw figure $${f#fig} of the paper"; done
+	@for a in $(ARTEFACTS); do printf "  %-22s %s\n" reproduce-$$a "mloml reproduce $$a"; done
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 13) else "mloml needs Python 3.11 to 3.13, this is %d.%d: say make PYTHON=python3.12 ..." % v[:2])'
@@ -52,29 +48,16 @@ lint: $(VENV)/.dev-ready ## Check style and types
 	@$(BIN)/mypy
 
 lite: $(VENV)/.ready ## Table II in small: a minute, bundled data only
-	@$(BIN)/python experiments/table2.py protocol=lite name=lite 'datasets=[iris,wine,spect_paper,ionosphere,balance]' $(ARGS)
+	@$(BIN)/mloml reproduce table2 protocol=lite name=lite 'datasets=[iris,wine,spect_paper,ionosphere,balance]' $(ARGS)
 
-reproduce-table1: $(VENV)/.ready ## The datasets
-	@$(BIN)/python experiments/table1.py $(ARGS)
-reproduce-table2: $(VENV)/.ready ## Error rates of all algorithms on all datasets
-	@$(BIN)/python experiments/table2.py $(ARGS)
-reproduce-table3: $(VENV)/.ready ## Propagation strategies: BP, FBP, FP
-	@$(BIN)/python experiments/table3.py $(ARGS)
-reproduce-protocols: $(VENV)/.ready ## Which conclusions survive the clean protocol
-	@$(BIN)/python experiments/protocols.py $(ARGS)
-reproduce-theory: $(VENV)/.ready ## Theorems 1 and 2 and Proposition 1, checked
-	@$(BIN)/python experiments/theory.py $(ARGS)
-$(FIGURES:%=reproduce-%): reproduce-%: $(VENV)/.ready
-	@$(BIN)/python experiments/$($*_SCRIPT).py $(ARGS)
+$(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
+	@$(BIN)/mloml reproduce $* $(ARGS)
 
 reproduce-all: $(VENV)/.ready ## Everything, in order; can be interrupted and called again
-	@for target in table1 table2 table3 $(FIGURES) theory protocols; do \
-	  echo "== reproduce-$$target"; $(MAKE) --no-print-directory reproduce-$$target || failed="$$failed $$target"; done; \
-	$(MAKE) --no-print-directory report; \
-	if [ -n "$$failed" ]; then echo "not complete:$$failed"; exit 1; fi
+	@$(BIN)/mloml reproduce all $(ARGS)
 
 report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index.html
-	@$(BIN)/python experiments/report.py $(ARGS)
+	@$(BIN)/mloml report $(ARGS)
 
 bench: $(VENV)/.dev-ready ## Ratios measured side by side on this machine
 	@$(BIN)/python benchmarks/run.py $(ARGS)

@@ -3,8 +3,8 @@
 The paper's claim is "MOML is faster than OPML". Here the update loops alone are timed, on the same triplets
 and one thread; MOML once without a factor of its metric (the claim's setting) and once with it.
 
-    python experiments/fig4_running_time.py
-    python experiments/fig4_running_time.py protocol.scans=5
+    mloml reproduce fig4
+    mloml reproduce fig4 protocol.scans=5
 """
 
 from mloml.reporting.reproduce import main

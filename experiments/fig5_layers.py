@@ -2,8 +2,8 @@
 
 One trained stack gives the errors of all its layers.
 
-    python experiments/fig5_layers.py
-    python experiments/fig5_layers.py protocol.splits=5 datasets='[iris,balance]'
+    mloml reproduce fig5
+    mloml reproduce fig5 protocol.splits=5 datasets='[iris,balance]'
 """
 
 from mloml.reporting.reproduce import main

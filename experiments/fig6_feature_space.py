@@ -3,8 +3,8 @@
 Cross-validation chooses the step size on the first split (a cell of Table II, so it is shared with it); the
 model is then learned once more and its layers' outputs on the test half are projected to the plane.
 
-    python experiments/fig6_feature_space.py
-    python experiments/fig6_feature_space.py datasets='[iris]'
+    mloml reproduce fig6
+    mloml reproduce fig6 datasets='[iris]'
 """
 
 from mloml.reporting.reproduce import main

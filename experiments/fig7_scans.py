@@ -2,8 +2,8 @@
 
 One training run records the error after every scan.
 
-    python experiments/fig7_scans.py
-    python experiments/fig7_scans.py protocol.splits=5 datasets='[iris,balance]'
+    mloml reproduce fig7
+    mloml reproduce fig7 protocol.splits=5 datasets='[iris,balance]'
 """
 
 from mloml.reporting.reproduce import main

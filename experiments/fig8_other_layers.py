@@ -2,8 +2,8 @@
 
 One trained stack gives the errors of all its layers.
 
-    python experiments/fig8_other_layers.py
-    python experiments/fig8_other_layers.py protocol.splits=5 datasets='[iris,balance]'
+    mloml reproduce fig8
+    mloml reproduce fig8 protocol.splits=5 datasets='[iris,balance]'
 """
 
 from mloml.reporting.reproduce import main

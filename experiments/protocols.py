@@ -2,9 +2,9 @@
 
 Both runs share the store with Table II, so what is there is not computed again.
 
-    python experiments/protocols.py
-    python experiments/protocols.py protocol=lite
-    python experiments/protocols.py datasets='[iris,spect_paper,spect]' algorithms='[moml,mloml_r]'
+    mloml reproduce protocols
+    mloml reproduce protocols protocol=lite
+    mloml reproduce protocols datasets='[iris,spect_paper,spect]' algorithms='[moml,mloml_r]'
 """
 
 from mloml.reporting.reproduce import main

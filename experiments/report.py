@@ -2,8 +2,8 @@
 
 The page shows what runs left behind; overrides that are for the runs (protocol=lite, ...) are ignored.
 
-    python experiments/report.py
-    python experiments/report.py execution.results=elsewhere
+    mloml report
+    mloml report execution.results=elsewhere
 """
 
 from mloml.reporting.reproduce import main

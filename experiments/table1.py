@@ -1,8 +1,8 @@
 """Table I: the datasets, the paper's figures beside what is found here.
 
-python experiments/table1.py
-python experiments/table1.py data.dir=FOLDER
-python experiments/table1.py data.source=uci
+mloml reproduce table1
+mloml reproduce table1 data.dir=FOLDER
+mloml reproduce table1 data.source=uci
 """
 
 from mloml.reporting.reproduce import main

@@ -3,8 +3,8 @@
 Beside the table: how much of FP's lead over BP is BP's learning rate, whether FP speeds up BP's convergence,
 and what a triplet costs under each strategy.
 
-    python experiments/table3.py
-    python experiments/table3.py datasets='[iris,balance]' protocol.splits=10
+    mloml reproduce table3
+    mloml reproduce table3 datasets='[iris,balance]' protocol.splits=10
 """
 
 from mloml.reporting.reproduce import main

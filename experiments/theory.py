@@ -4,8 +4,8 @@ Theorem 1: how often a step breaks the condition for positive definiteness, and 
 leave the cone. Theorem 2: regret with losses taken before each step, beside the bound as claimed and as
 corrected. Proposition 1: whether the next layer is no worse, over the splits (cells shared with Figure 5).
 
-    python experiments/theory.py
-    python experiments/theory.py protocol=lite datasets='[iris,balance]'
+    mloml reproduce theory
+    mloml reproduce theory protocol=lite datasets='[iris,balance]'
 """
 
 from mloml.reporting.reproduce import main

@@ -6,32 +6,26 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mloml import __version__
-from mloml.command_line import Command, process_command
+from mloml.command_line import Command, Words, process_command
+from mloml.completion import complete, is_completion
 from mloml.config.paths import conf_dir
 from mloml.errors import ConfigError, MlomlError, suggestion
-from mloml.execution.ending import INTERRUPTED
-from mloml.output import OutputError, prepare
+from mloml.output import run_program
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 # Heavy imports stay inside functions: `mloml --help` answers at once.
 
-FOLDER_FLAGS = ("-cd", "--config-dir")
-VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", "--config-path")
-"""Hydra's flags that a value follows."""
-
 LONGEST_NAME = 60
 """Characters of a sweep's folder name, besides its hash."""
 
-COMMANDS = {"data": "mloml.datasets.commands", "status": "mloml.reporting.status"}
+COMMANDS = ("data", "status", "reproduce", "report")
 
 HELP = """\
 mloml: online metric learning, and a reproduction of the MLOML paper.
@@ -45,7 +39,10 @@ Sweep over any keys; it ends in one table:
 Look at the data and at the results:
   mloml data list | fetch [NAME ...] | show NAME
   mloml status [FOLDER ...] [--recompute N]
-The paper's tables and figures: `make help`.
+Make the paper's tables and figures, and a page over all that was made:
+  mloml reproduce NAME [overrides]     (without a NAME: what there is; `all`: everything)
+  mloml reproduce table2 protocol=lite 'datasets=[iris,wine]'
+  mloml report
 
 Config groups (choose with GROUP=NAME, change a value with GROUP.KEY=VALUE):
 {groups}
@@ -65,17 +62,7 @@ GROUP_WORDS = {
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script; ends the program with an exit code."""
     command = process_command() if argv is None else Command("mloml", tuple(argv))
-    try:
-        prepare()
-        code = _dispatch(command)
-        sys.stdout.flush()
-        sys.exit(code)
-    except MlomlError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1 if isinstance(error, OutputError) else 2)
-    except KeyboardInterrupt:  # while modules are loaded or configs composed; a run ends by itself
-        print("interrupted before anything was computed", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+    run_program(lambda: _dispatch(command))
 
 
 def help_text() -> str:
@@ -102,55 +89,18 @@ def sweep_name(overrides: Sequence[str]) -> str:
     return f"{slug}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
 
 
-@dataclass
-class Words:
-    """A command line, sorted: overrides, Hydra's flags with their values, folders of the user's configs."""
-
-    overrides: list[str] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, arguments: Sequence[str]) -> Words:
-        """Sort a command line.
-
-        >>> Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my", "-m"])
-        Words(overrides=['dataset=iris'], flags=['--cfg', 'job', '-m'], folders=['my'])
-        """
-        words, waiting = cls(), list(arguments)
-        while waiting:
-            word = waiting.pop(0)
-            flag, equals, value = word.partition("=")
-            if not word.startswith("-"):
-                words.overrides.append(word)
-                continue
-            takes_value = flag in (*FOLDER_FLAGS, *VALUE_FLAGS)
-            if takes_value and not equals:
-                if not waiting:
-                    raise ConfigError(f"{flag}: a value must follow")
-                value = waiting.pop(0)
-            if flag in FOLDER_FLAGS:
-                words.folders.append(value)
-            else:
-                words.flags += [flag, value] if takes_value else [word]
-        return words
-
-    @property
-    def is_sweep(self) -> bool:
-        """Whether several jobs are asked for."""
-        return bool({"-m", "--multirun"} & set(self.flags))
-
-
 def _dispatch(command: Command) -> int:
     arguments = list(command.arguments)
     if arguments and arguments[0] in COMMANDS:
-        return int(import_module(COMMANDS[arguments[0]]).main(arguments[1:]))
+        return _run_command(arguments[0], arguments[1:], command)
     if {"-h", "--help"} & set(arguments):
         print(help_text(), end="")
         return 0
     if "--version" in arguments:
         print(f"mloml {__version__}")
         return 0
+    if is_completion(arguments):
+        return complete()
     words = Words.of(arguments)
     for word in words.overrides:
         if re.fullmatch(r"[a-z]+", word):
@@ -158,19 +108,24 @@ def _dispatch(command: Command) -> int:
             raise ConfigError(
                 f"{word}: neither key=value nor a command ({known}){suggestion(word, COMMANDS)}"
             )
-    overrides = with_folders(words)
+    overrides = words.with_folders()
     if set(words.flags) <= {"-m", "--multirun"}:
         _check(overrides)
     return _hydra(overrides, words, command)
 
 
-def with_folders(words: Words) -> list[str]:
-    """Return the overrides with the user's folders of configs among them, the one way they travel."""
-    from mloml.config.tree import SEARCH_PATH, search_path, search_path_override
+def _run_command(name: str, arguments: list[str], command: Command) -> int:
+    if name == "data":
+        from mloml.datasets.commands import main as data
 
-    folders = [*words.folders, *search_path(words.overrides)]
-    others = [word for word in words.overrides if not word.startswith(f"{SEARCH_PATH}=")]
-    return [*others, search_path_override(folders)] if folders else others
+        return data(arguments)
+    if name == "status":
+        from mloml.reporting.status import main as status
+
+        return status(arguments)
+    from mloml.reporting.reproduce import run
+
+    return run(arguments if name == "reproduce" else ["report", *arguments], command)
 
 
 def _check(overrides: list[str]) -> None:
@@ -190,12 +145,14 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
+    from mloml.config.overrides import number_of_jobs
     from mloml.config.plain_yaml import yaml_problem
 
     outcomes: list[int] = []
+    count = number_of_jobs(overrides) if words.is_sweep else 0
 
     def job(config: DictConfig) -> None:
-        outcomes.append(run_job(config, command))
+        outcomes.append(run_job(config, command, count))
 
     added = []
     if words.is_sweep and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
@@ -213,18 +170,24 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     return max(outcomes, default=0)
 
 
-def run_job(config: DictConfig, command: Command) -> int:
-    """Run one Hydra job, one (dataset, algorithm) over all its splits; return its exit code."""
+def run_job(config: DictConfig, command: Command, jobs: int = 0) -> int:
+    """Run one Hydra job, one (dataset, algorithm) over all its splits; return its exit code.
+
+    One of the ``jobs`` of a sweep prints a single line; the sweep's table follows at its end.
+    """
     from hydra.core.hydra_config import HydraConfig
 
     from mloml.config.compose import study_from_config
     from mloml.execution.study import run_study
-    from mloml.execution.sweep import note_overrides
+    from mloml.reporting.sweep import note_overrides
 
-    folder = Path(HydraConfig.get().runtime.output_dir)
-    note_overrides(folder, list(HydraConfig.get().overrides.task))
+    hydra = HydraConfig.get()
+    folder, overrides = Path(hydra.runtime.output_dir), list(hydra.overrides.task)
+    note_overrides(folder, overrides)
+    label = f"job {hydra.job.num + 1} of {jobs}: {' '.join(overrides)}" if jobs else ""
     try:
-        result = run_study(study_from_config(config, "runs"), folder=folder, command=command)
+        study = study_from_config(config, "runs", tuple(hydra.searchpath))
+        result = run_study(study, folder=folder, command=command, one_line=label)
     except MlomlError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

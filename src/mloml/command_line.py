@@ -1,4 +1,4 @@
-"""Commands to print: the one that was typed, the one behind an artefact, and one for a single cell."""
+"""Command lines: the one that was typed, sorted; the one behind an artefact; one for a single cell."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mloml.config.paths import conf_dir, repository
-from mloml.config.plain_yaml import load_yaml
+from mloml.config.paths import repository
+from mloml.errors import ConfigError
 
 if TYPE_CHECKING:
     from mloml.config.schema import Study
     from mloml.evaluation.cell import Cell
 
+
+FOLDER_FLAGS = ("-cd", "--config-dir")
+VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", "--config-path")
+"""Hydra's flags that a value follows."""
 
 MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
 """Overrides that say where and how to run; they change no result."""
@@ -48,8 +53,8 @@ class Command:
 
         The same for every machine, backend and results folder, so that files can be compared.
 
-        >>> Command("experiments/table2.py", ("protocol=clean", "execution=dask", "execution.n_jobs=4")).asked
-        'python experiments/table2.py protocol=clean'
+        >>> Command("mloml", ("reproduce", "table2", "protocol=clean", "execution.n_jobs=4")).asked
+        'mloml reproduce table2 protocol=clean'
         """
         path, root, script = Path(self.script), repository(), self.script
         if path.is_absolute():
@@ -64,48 +69,117 @@ def process_command() -> Command:
     return Command(sys.argv[0], tuple(sys.argv[1:]))
 
 
+@dataclass
+class Words:
+    """A command line, sorted: overrides, Hydra's flags with their values, folders of the user's configs."""
+
+    overrides: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, arguments: Sequence[str]) -> Words:
+        """Sort a command line.
+
+        >>> Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my", "-m"])
+        Words(overrides=['dataset=iris'], flags=['--cfg', 'job', '-m'], folders=['my'])
+        """
+        words, waiting = cls(), list(arguments)
+        while waiting:
+            word = waiting.pop(0)
+            flag, equals, value = word.partition("=")
+            if not word.startswith("-"):
+                words.overrides.append(word)
+                continue
+            takes_value = flag in (*FOLDER_FLAGS, *VALUE_FLAGS)
+            if takes_value and not equals:
+                if not waiting:
+                    raise ConfigError(f"{flag}: a value must follow")
+                value = waiting.pop(0)
+            if flag in FOLDER_FLAGS:
+                words.folders.append(value)
+            else:
+                words.flags += [flag, value] if takes_value else [word]
+        return words
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether several jobs are asked for."""
+        return bool({"-m", "--multirun"} & set(self.flags))
+
+    def with_folders(self) -> list[str]:
+        """Return the overrides with the user's folders of configs among them, the one way they travel."""
+        from mloml.config.tree import SEARCH_PATH, search_path, search_path_override
+
+        folders = [*self.folders, *search_path(self.overrides)]
+        others = [word for word in self.overrides if not word.startswith(f"{SEARCH_PATH}=")]
+        return [*others, search_path_override(folders)] if folders else others
+
+
 def rerun_command(study: Study, cell: Cell) -> str:
     """Return the command that runs just this cell, whatever command it was part of."""
-    base = _algorithm_file(cell)
+    folders = study.folders
+    base = _algorithm_config(cell, folders)
     words = [f"dataset={cell.dataset}", f"algorithm={base}", f"protocol={cell.protocol.name}"]
     protocol = dataclasses.asdict(cell.protocol)
-    words += _changes("protocol", _defaults("protocol", cell.protocol.name), protocol)
+    words += _changes("protocol", _composed("protocol", cell.protocol.name, folders), protocol)
     given = cell.algorithm.params | {"name": cell.algorithm.name, "grid": cell.algorithm.grid}
-    words += _changes("algorithm", _defaults("algorithm", base, protocol), given)
+    words += _changes("algorithm", _composed("algorithm", base, folders, protocol), given)
     if cell.record:
         words.append(f"record=[{','.join(cell.record)}]")
     config = next(config for config in study.datasets if config.name == cell.dataset)
     words += _changes(
-        "dataset", _defaults("dataset", cell.dataset), {"path": config.path, "label": config.label}
+        "dataset",
+        _composed("dataset", cell.dataset, folders),
+        {"path": config.path, "label": config.label},
     )
-    data = _defaults("data", "default", protocol) | {"dir": None}
+    data = _composed("data", "default", folders, protocol) | {"dir": None}
     words += _changes("data", data, dataclasses.asdict(study.data), dataclasses.asdict(type(study.data)()))
     if study.execution.results != type(study.execution)().results:
         words.append(f"execution.results={study.execution.results}")
-    return shlex.join(["mloml", *words, f"execution.only=[{cell.split}]"])
+    return shlex.join(["mloml", *_folder_words(folders), *words, f"execution.only=[{cell.split}]"])
 
 
-def _algorithm_file(cell: Cell) -> str:
+def _folder_words(folders: Sequence[str]) -> list[str]:
+    paths = [folder.removeprefix("file://") for folder in folders if folder.startswith("file://")]
+    others = [folder for folder in folders if not folder.startswith("file://")]
+    found = [word for path in paths for word in ("--config-dir", path)]
+    return [*found, f"hydra.searchpath=[{','.join(others)}]"] if others else found
+
+
+def _algorithm_config(cell: Cell, folders: tuple[str, ...]) -> str:
     """Return the config an algorithm comes from; a variant under another name shares its learner."""
-    folder = conf_dir() / "algorithm"
-    if (folder / f"{cell.algorithm.name}.yaml").is_file():
+    from mloml.config.tree import choices
+
+    names = choices("algorithm", folders)
+    if cell.algorithm.name in names:
         return cell.algorithm.name
-    for path in sorted(folder.glob("*.yaml")):
-        if _defaults("algorithm", path.stem).get("learner") == cell.algorithm.learner:
-            return path.stem
-    return cell.algorithm.name
+    same = (n for n in names if _composed("algorithm", n, folders).get("learner") == cell.algorithm.learner)
+    return next(same, cell.algorithm.name)
 
 
-def _defaults(group: str, name: str, protocol: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a config file's values; an algorithm's may refer to the protocol beside it."""
+def _composed(
+    group: str, name: str, folders: tuple[str, ...], protocol: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a config's values; an algorithm's may refer to the protocol beside it."""
     from omegaconf import OmegaConf
 
-    path = conf_dir() / group / f"{name}.yaml"
-    if not path.is_file():
-        return {}
-    tree = OmegaConf.create({"protocol": protocol or {}, group: load_yaml(path)})
+    tree = OmegaConf.create({"protocol": protocol or {}, group: _as_written(group, name, folders)})
     resolved: Any = OmegaConf.to_container(tree, resolve=protocol is not None)
     return dict(resolved[group])
+
+
+@cache
+def _as_written(group: str, name: str, folders: tuple[str, ...]) -> dict[str, Any]:
+    from omegaconf import OmegaConf
+
+    from mloml.config.tree import choices, compose_members
+
+    if name not in choices(group, folders):
+        return {}
+    members = compose_members(group, [name], folders)
+    found: Any = OmegaConf.to_container(members[name], resolve=False)
+    return dict(found)
 
 
 def _changes(

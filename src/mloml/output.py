@@ -1,13 +1,17 @@
-"""Standard output that may be full or closed: an error for the person at the keyboard, not a traceback."""
+"""How a program runs to its end: one line for what goes wrong, an exit code, never a traceback."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from mloml.errors import MlomlError
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 class OutputError(MlomlError):
@@ -52,3 +56,18 @@ def prepare() -> None:
         raise OutputError("standard output is closed; send it to a file or to /dev/null")
     if not isinstance(sys.stdout, Output):
         sys.stdout = Output(sys.stdout)
+
+
+def run_program(program: Callable[[], int]) -> NoReturn:
+    """Call a program and end the process with the exit code it returns; an error is one line and code 2."""
+    try:
+        prepare()
+        code = program()
+        sys.stdout.flush()
+    except MlomlError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1 if isinstance(error, OutputError) else 2)
+    except KeyboardInterrupt:  # while modules are loaded or configs composed; a run ends by itself
+        print("interrupted before anything was computed", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    sys.exit(code)

@@ -108,7 +108,7 @@ def test_a_class_that_derives_from_ours_or_uses_ours_counts_with_our_code(mine):
 
 
 def test_the_key_of_a_cell_holds_it(mine):
-    folder, name = mine
+    _, name = mine
     cell = Cell("iris", "0" * 64, Algorithm("s", "S", f"{name}.Shrink"), ProtocolConfig(), 0)
     assert cell.code == fingerprint(f"{name}.Shrink")
 
@@ -130,7 +130,7 @@ def test_one_that_was_imported_and_edited_before_its_source_was_read_is_refused(
     folder, name = mine
     __import__(name)
     (folder / f"{name}.py").write_text(SHRINK.format(helper=f"{name}_helper") + "\nCHANGED = True\n")
-    with pytest.raises(CodeChangedError, match=f"{name}.py was changed.*restart"):
+    with pytest.raises(CodeChangedError, match=f"{name}.py.* was changed.*restart"):
         require_current_code([f"{name}.Shrink"])
 
 

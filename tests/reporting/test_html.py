@@ -54,7 +54,7 @@ def section_of(results, name):
 def test_an_empty_folder_gives_a_page_that_names_every_command(tmp_path):
     text = text_of(tmp_path)
     for name in recipes():
-        assert f"run <code>make reproduce-{name}</code>" in text
+        assert f"run <code>mloml reproduce {name}</code>" in text
     assert "Nothing has been run yet." in text
 
 

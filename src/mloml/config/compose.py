@@ -41,16 +41,21 @@ def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
         name=config.name,
         datasets=[typed(DatasetConfig, datasets[name], "dataset") for name in names],
         algorithms=[_changed(base, bases[base], changes, config) for base, changes in variants],
+        folders=tuple(beside),
         **_settings(config),
     )
 
 
-def study_from_config(config: DictConfig, name: str) -> Study:
-    """Return the study of a composed ``config.yaml``: one dataset under one algorithm."""
+def study_from_config(config: DictConfig, name: str, folders: tuple[str, ...] = ()) -> Study:
+    """Return the study of a composed ``config.yaml``: one dataset under one algorithm.
+
+    ``folders`` are those of the user's own that took part.
+    """
     return Study(
         name=name,
         datasets=[typed(DatasetConfig, config.dataset, "dataset")],
         algorithms=[algorithm(config.algorithm)],
+        folders=folders,
         **_settings(config),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -71,6 +72,15 @@ def single_jobs(overrides: Sequence[str]) -> Iterator[list[str]]:
     for position, option in enumerate(options):
         for choice in range(1, len(option or [])):
             yield job(position, choice)
+
+
+def number_of_jobs(overrides: Sequence[str]) -> int:
+    """Return how many jobs a sweep has: the product of its sweeps.
+
+    >>> number_of_jobs(["a=1,2", "b=3,4,5", "c=6"])
+    6
+    """
+    return prod(len(values(override)) for override in parse(overrides))
 
 
 def _require_key(key: str, override: Override, base: DictConfig) -> None:

@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from mloml.errors import ConfigError
-
-
-def load_yaml(path: Path) -> Any:
-    """Return a config file as OmegaConf's node."""
-    import yaml
-    from omegaconf import OmegaConf
-
-    try:
-        return OmegaConf.load(path)
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise ConfigError(f"{path}: {yaml_problem(error)}") from None
-
 
 def yaml_problem(error: Exception) -> str:
     """Say in one line what is wrong with a file that is no plain YAML, and where.

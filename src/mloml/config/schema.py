@@ -121,7 +121,10 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything a run consists of: each dataset under each algorithm, by one protocol."""
+    """Everything a run consists of: each dataset under each algorithm, by one protocol.
+
+    ``folders`` are the user's own folders of configs that it was composed from.
+    """
 
     name: str
     datasets: list[DatasetConfig]
@@ -130,6 +133,7 @@ class Study:
     execution: ExecutionConfig = field(default_factory=ExecutionConfig)
     data: DataSettings = field(default_factory=DataSettings)
     record: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_name("name", self.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from mloml.errors import ConfigError
+from mloml.evaluation.loaded_code import SOURCES
 
 _LEARNERS = "mloml.learners"
 
@@ -18,12 +18,9 @@ class Code:
         self._trees: dict[str, ast.Module] = {}
         self._normalised: dict[str, str] = {}
 
-    def learner_module(self, learner: str) -> str:
-        """Return the module that defines a learner."""
-        module = self._defining_module(_LEARNERS, learner)
-        if module is None:
-            raise ConfigError(f"learner '{learner}' is not defined in {_LEARNERS}")
-        return module
+    def learner_module(self, learner: str) -> str | None:
+        """Return the module that defines a learner, or None."""
+        return self._defining_module(_LEARNERS, learner)
 
     def reached_from(self, *modules: str) -> list[str]:
         """Return these modules and all they import of the package, directly or not, sorted by name."""
@@ -118,6 +115,10 @@ class Code:
             if inside and any(getattr(node, "name", None) == name for node in self._tree(path).body):
                 return origin if path == init else f"{origin}.{stem}"
         return None
+
+
+IMPORTED = Code({path: file.content for path, file in SOURCES.items()})
+"""The package as imported by this process."""
 
 
 def normalised(source: str | bytes) -> str:

@@ -14,14 +14,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from mloml.errors import CodeChangedError
-from mloml.evaluation.code_graph import Code, normalised
+from mloml.errors import CodeChangedError, ConfigError
+from mloml.evaluation.code_graph import IMPORTED, Code, normalised
 from mloml.evaluation.foreign_code import OWN, ForeignCode, code_of_class, read_before_import
 from mloml.evaluation.loaded_code import PACKAGE, SOURCES, Mark, SourceFile, mark_of, read_source
 from mloml.evaluation.lookup import is_foreign, learner_class
 
 _EVALUATION = "mloml.evaluation.cell"
-_imported = Code({path: file.content for path, file in SOURCES.items()})
 
 
 @cache
@@ -33,7 +32,7 @@ def fingerprint(learner: str) -> str:
     >>> fingerprint("Euclidean") == fingerprint("KISSME")
     False
     """
-    digest = _digest(modules_behind(learner), _imported)
+    digest = _digest(modules_behind(learner), IMPORTED)
     for code in foreign_code(learner):
         digest.update(f"{code.identity}\n".encode())
     return digest.hexdigest()
@@ -47,12 +46,12 @@ def modules_behind(learner: str) -> list[str]:
     True
     """
     if not is_foreign(learner):
-        return code_modules(learner, _imported)
+        return code_modules(learner, IMPORTED)
     bases = [base.__module__ for base in learner_class(learner).__mro__]
     own = [module for module in bases if module.split(".")[0] == OWN]
     for code in foreign_code(learner):
-        own += [module for names in code.own_imports() for module in _imported.imported_elsewhere(*names)]
-    return _imported.reached_from(_EVALUATION, *own)
+        own += [module for names in code.own_imports() for module in IMPORTED.imported_elsewhere(*names)]
+    return IMPORTED.reached_from(_EVALUATION, *own)
 
 
 def foreign_code(learner: str) -> list[ForeignCode]:
@@ -65,7 +64,10 @@ def foreign_code(learner: str) -> list[ForeignCode]:
 
 def code_modules(learner: str, code: Code) -> list[str]:
     """Return the modules of some code that take part in computing a learner's cells, sorted by name."""
-    return code.reached_from(code.learner_module(learner), _EVALUATION)
+    module = code.learner_module(learner)
+    if module is None:
+        raise ConfigError(f"learner '{learner}' is not defined in mloml.learners")
+    return code.reached_from(module, _EVALUATION)
 
 
 def fingerprint_of(learner: str, code: Code) -> str:
@@ -96,7 +98,7 @@ def changed_modules(learner: str) -> list[str]:
 
     Files of a class from elsewhere are named by their path.
     """
-    paths = {module: _imported.path(module) for module in modules_behind(learner)}
+    paths = {module: IMPORTED.path(module) for module in modules_behind(learner)}
     changed = [module for module, path in paths.items() if _differs(str(PACKAGE / path), SOURCES[path])]
     for code in foreign_code(learner):
         changed += code.edited_too_early

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from mloml.errors import ConfigError, suggestion
+from mloml.evaluation.code_graph import IMPORTED
 from mloml.evaluation.foreign_code import read_before_import
 
 NEEDED = ("fit", "transform", "get_params", "set_params")
@@ -32,15 +33,15 @@ def learner_class(name: str) -> type[Any]:
     """
     if is_foreign(name):
         return _foreign_class(name)
-    from mloml.learners import find_learners
+    from mloml import learners
 
-    known = find_learners()
-    if name not in known:
-        others = "or package.module.Class for an estimator of yours"
-        raise ConfigError(
-            f"learner '{name}' is not one of {', '.join(known)}, {others}{suggestion(name, known)}"
-        )
-    return known[name]
+    module = IMPORTED.learner_module(name)  # only this one is imported, not all learners
+    kind = getattr(import_module(module), name, None) if module else None
+    if learners.is_learner(kind) and not name.startswith("_"):
+        return kind
+    known = learners.find_learners()
+    others = "or package.module.Class for an estimator of yours"
+    raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}, {others}{suggestion(name, known)}")
 
 
 def parameter_names(kind: type[Any]) -> list[str]:

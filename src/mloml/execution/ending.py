@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+from mloml.output import INTERRUPTED
 
 PATIENCE = 5.0
 """Seconds that a run may take for its orderly end once Ctrl-C was pressed again."""

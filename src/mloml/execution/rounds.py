@@ -14,7 +14,7 @@ from mloml.results.store import Store
 POLL_SECONDS = 0.5
 
 
-def settle(
+def final_outcomes(
     backend: Backend, jobs: Sequence[Job], store: Store, say: Callable[[str], None]
 ) -> Generator[Outcome]:
     """Yield one final outcome per job.

@@ -17,14 +17,15 @@ from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.evaluation.fingerprint import require_current_code
 from mloml.execution import open_backend
 from mloml.execution.collector import collector_as_usual, collector_at_rest
-from mloml.execution.ending import INTERRUPTED, Interruption, one_interruption
+from mloml.execution.ending import Interruption, one_interruption
 from mloml.execution.failures import failures_frame
 from mloml.execution.inventory import Inventory, in_turn, take_inventory
 from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
-from mloml.execution.rounds import settle
-from mloml.execution.summary import print_summary
+from mloml.execution.rounds import final_outcomes
+from mloml.execution.summary import in_one_line, print_summary
 from mloml.files import clear, write_atomically
+from mloml.output import INTERRUPTED
 from mloml.results.manifest import Source, write_manifest
 from mloml.results.running import running
 from mloml.results.stale import stale_lines
@@ -92,6 +93,7 @@ def run_study(
     *,
     command: Command | None = None,
     only_at_end: bool = False,
+    one_line: str = "",
 ) -> StudyResult:
     """Compute the cells of a study that are not stored yet, and write its result files.
 
@@ -106,6 +108,8 @@ def run_study(
         That asked for the study; this process's by default.
     only_at_end : bool
         Do not call ``refresh`` while cells come in.
+    one_line : str
+        Say what came out in one line that begins with this, instead of tables: for a job of a sweep.
 
     Raises
     ------
@@ -115,7 +119,7 @@ def run_study(
         With code 130 after Ctrl-C, when the store is consistent and the files are written.
     """
     folder = Path(folder or Path(study.execution.results, study.name))
-    run = _Run(study, folder, None if only_at_end else refresh, command or process_command())
+    run = _Run(study, folder, None if only_at_end else refresh, command or process_command(), one_line)
     try:
         with running(folder), one_interruption() as interruption:
             return _carry_out(run, refresh, interruption)
@@ -150,15 +154,21 @@ def _carry_out(run: _Run, refresh: Refresh | None, interruption: Interruption) -
             run.write_cells()
             run.seal("interrupted")
         raise type(error)(f"{error}; {run.count()}; to go on: {run.command.typed}") from None
-    print_summary(result, run.console, headline)
+    if run.one_line:
+        run.say(f"{run.one_line}: {in_one_line(result)}")
+    else:
+        print_summary(result, run.console, headline)
     return result
 
 
 class _Run:
     """The state of one run."""
 
-    def __init__(self, study: Study, folder: Path, refresh: Refresh | None, command: Command) -> None:
+    def __init__(
+        self, study: Study, folder: Path, refresh: Refresh | None, command: Command, one_line: str
+    ) -> None:
         self.study = study
+        self.one_line = one_line
         self.command = command
         self.folder = folder
         self.refresh = refresh
@@ -190,7 +200,8 @@ class _Run:
         self.records = self.store.get_all(self.inventory.cells)
         for path, reason in self.store.damaged.items():
             self.say(f"damaged: {path} is computed again ({reason})")
-        for line in stale_lines(self.store, self._wanted()):
+        # Jobs of a sweep differ by design: what the others stored is not stale.
+        for line in [] if self.one_line else stale_lines(self.store, self._wanted()):
             self.say(line)
 
     def _require_splits(self) -> None:
@@ -209,9 +220,10 @@ class _Run:
         """Compute what is missing."""
         wanted = {cell.key: cell for cell in self._wanted()}
         if not wanted:
-            self.say(f"nothing to compute: {len(self.records)} cells reused")
+            if not self.one_line:
+                self.say(f"nothing to compute: {len(self.records)} cells reused")
             return
-        if self.records:
+        if self.records and not self.one_line:
             self.say(f"{len(self.records)} cells reused, {len(wanted)} to compute")
         backend = open_backend(self.study.execution, Path(self.study.execution.results, "jobs"))
         with closing(backend), Board(self.console, list(wanted.values()), backend.n_jobs) as board:
@@ -223,7 +235,7 @@ class _Run:
             folder = self.store.folder.resolve()
             jobs = [self.inventory.job(cell, folder, self.name) for cell in cells]
             try:
-                self._follow(settle(backend, jobs, self.store, board.say), wanted, board)
+                self._follow(final_outcomes(backend, jobs, self.store, board.say), wanted, board)
             except KeyboardInterrupt:
                 board.say("stopping; finished cells are stored, waiting for the workers to end")
                 raise

@@ -39,6 +39,16 @@ def print_summary(result: StudyResult, console: Console, headline: str = "") -> 
     say(f"results: {result.folder}")
 
 
+def in_one_line(result: StudyResult) -> str:
+    """Return the mean error over all splits, how many cells it took, and what failed."""
+    states = result.frame["status"]
+    done = result.frame[states == "ok"]
+    failed = [f"{count} {state}" for state, count in states.value_counts().items() if state != "ok"]
+    words = [f"mean error {done['error'].mean():.3f}"] if len(done) and not failed else failed
+    words += [f"{name} left out (data not available)" for name in result.missing]
+    return ", ".join([*words, f"{result.computed} cells computed, {result.reused} reused"])
+
+
 def _print_grid(title: str, result: StudyResult, column: str, form: str, console: Console) -> None:
     """Print the mean of a column, algorithms by datasets; where splits are missing, how many there are."""
     cells = result.frame

@@ -20,17 +20,20 @@ def find_learners() -> dict[str, type[Any]]:
     >>> sorted(find_learners())[:3]
     ['Euclidean', 'KISSME', 'LEGO']
     """
+    found: dict[str, type[Any]] = {}
+    for module in iter_modules(__path__, f"{__name__}."):
+        inside = vars(import_module(module.name)).items()
+        found |= {name: kind for name, kind in inside if is_learner(kind) and kind.__module__ == module.name}
+    return {name: found[name] for name in sorted(found) if not name.startswith("_")}
+
+
+def is_learner(kind: Any) -> bool:
+    """Tell a learner's class from whatever else a module holds."""
     from .base import MetricLearner
     from .online import OnlineLearner
 
-    found: dict[str, type[Any]] = {}
-    for module in iter_modules(__path__, f"{__name__}."):
-        for name, kind in vars(import_module(module.name)).items():
-            if not (inspect.isclass(kind) and issubclass(kind, MetricLearner | OnlineLearner)):
-                continue
-            if kind.__module__ == module.name and not (inspect.isabstract(kind) or name.startswith("_")):
-                found[name] = kind
-    return dict(sorted(found.items()))
+    ours = inspect.isclass(kind) and issubclass(kind, MetricLearner | OnlineLearner)
+    return ours and not inspect.isabstract(kind)
 
 
 def __getattr__(name: str) -> Any:

@@ -85,7 +85,7 @@ def gather(results: Path) -> list[Section]:
     """Return a section for every artefact of the project, found or not, and for every other that is there."""
     known = recipes()
     sections = [
-        _section(results / name, Section(name, recipe.title, recipe.about, f"make reproduce-{name}"))
+        _section(results / name, Section(name, recipe.title, recipe.about, f"mloml reproduce {name}"))
         for name, recipe in known.items()
     ]
     others = sorted(path.parent for path in results.glob(f"*/{DOCUMENT}") if path.parent.name not in known)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mloml.command_line import Command, process_command
-from mloml.errors import MlomlError
+from mloml.command_line import Command, Words, process_command
+from mloml.errors import ConfigError, MlomlError
+from mloml.output import OutputError, run_program
 
 if TYPE_CHECKING:
     from mloml.config.schema import Study
@@ -21,12 +22,30 @@ if TYPE_CHECKING:
 
 
 def main(name: str) -> None:
-    """Make an artefact from this process's command line; ends the program with an exit code."""
-    command = process_command()
-    try:
-        sys.exit(reproduce(name, command.arguments, command))
-    except MlomlError as error:
-        sys.exit(f"error: {error}")
+    """Do what ``mloml reproduce NAME`` does with this process's arguments: a script is this one call."""
+    arguments = process_command().arguments
+    command = Command("mloml", ("reproduce", name, *arguments))
+    run_program(lambda: run([name, *arguments], command))
+
+
+def run(arguments: Sequence[str], command: Command) -> int:
+    """Make the artefact that a command line names first, all of them (``all``), or say which there are.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        A name; Hydra overrides; ``--config-dir FOLDER``.
+    command : Command
+        That asked for it.
+    """
+    if not arguments or {"-h", "--help"} & set(arguments):
+        print(_list_of_artefacts(), end="")
+        return 0 if arguments else 2
+    name, words = arguments[0], Words.of(arguments[1:])
+    if words.flags:
+        raise ConfigError(f"{words.flags[0]}: no such flag here, only --config-dir FOLDER and --help")
+    overrides = words.with_folders()
+    return _all(overrides, command) if name == "all" else reproduce(name, overrides, command)
 
 
 def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
@@ -57,6 +76,38 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
     return _without_cells(recipe, study, command)
 
 
+def _list_of_artefacts() -> str:
+    from mloml.reporting.recipe import recipes
+
+    lines = [f"  {name:<12} {recipe.title}" for name, recipe in recipes().items()]
+    lines.append(
+        f"  {'all':<12} Everything, in this order, and the page; can be interrupted and called again"
+    )
+    return "mloml reproduce NAME [overrides] [--config-dir FOLDER]\n" + "\n".join(lines) + "\n"
+
+
+def _all(overrides: Sequence[str], command: Command) -> int:
+    """Make every artefact and the page; what cannot be made is named at the end."""
+    from mloml.reporting.recipe import recipes
+
+    incomplete = []
+    typed = command.arguments[command.arguments.index("all") + 1 :]
+    for name in recipes():
+        print(f"== {name}")
+        try:
+            code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
+        except OutputError:
+            raise
+        except MlomlError as error:
+            print(f"error: {error}", file=sys.stderr)
+            code = 1
+        incomplete += [name] if code else []
+    report(overrides)
+    if incomplete:
+        print(f"not complete: {', '.join(incomplete)}")
+    return int(bool(incomplete))
+
+
 def report(overrides: Sequence[str]) -> int:
     """Write the HTML page over a results folder; overrides that are for the runs are ignored."""
     from mloml.reporting.page import write_report
@@ -64,7 +115,7 @@ def report(overrides: Sequence[str]) -> int:
     words = dict(word.partition("=")[::2] for word in overrides)
     results = Path(words.get("execution.results", "results"))
     if not results.is_dir():
-        hint = "there is no such folder; run make reproduce-table2 first"
+        hint = "there is no such folder; `mloml reproduce table2` makes one"
         raise MlomlError(f"execution.results={results}: {hint}")
     print(f"written: {write_report(results)}")
     return 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mloml.config.schema import Study
 
 MANIFEST = "manifest.json"
-PRIVATE = ("dir", "cache", "results", "address", "path", "slurm")
+PRIVATE = ("dir", "cache", "results", "address", "path", "slurm", "folders")
 """Config keys whose values tell of somebody's machine rather than of the results."""
 
 
