@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mloml.arrays import Array, Index
 from mloml.kernels.lmnn_pairs import NOT_A_ROW
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 def triplet_pass(
-    codes: Index, order: Index, offset: int, released: bool, latest: Index, slots: Index, state: Index
+    codes: Index,
+    order: Index,
+    offset: int,
+    released: bool,
+    latest: Index,
+    slots: Index,
+    state: Index,
 ) -> Index:
     """Pair each row of a known class with the latest of its class and one of another class."""
     triplets = []
@@ -207,7 +211,14 @@ def epoch(
 
 
 def mean_hinge(
-    M: Array, h: Array, X: Array, blocks: Array, starts: Index, codes: Index, targets: Index, anchors: Index
+    M: Array,
+    h: Array,
+    X: Array,
+    blocks: Array,
+    starts: Index,
+    codes: Index,
+    targets: Index,
+    anchors: Index,
 ) -> float:
     """Average the hinges of the farthest target and the nearest impostor."""
     d = len(M)

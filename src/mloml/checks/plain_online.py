@@ -6,14 +6,11 @@ Each function has the name and signature of the compiled one.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Triplets = NDArray[np.intp]
-Counters = NDArray[np.int64]
+from mloml.arrays import Array, Counts, Triplets
 
 
-def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters: Counters) -> int:
+def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters: Counts) -> int:
     """``L <- L (I + gamma p p' - g_q q q')^-1`` while the hinge is active, the inverse written out."""
     for t, i, j in triplets:
         p, q = rows[t] - rows[i], rows[t] - rows[j]
@@ -40,7 +37,7 @@ def lego_scan(
     upper: float,
     gate: bool,
     eta: float,
-    counters: Counters,
+    counters: Counts,
 ) -> int:
     """Draw each pair's squared distance towards its target by the LogDet step on the factor."""
     for t, i, j in triplets:
@@ -59,9 +56,7 @@ def lego_scan(
     return len(triplets)
 
 
-def rdml_scan(
-    rows: Array, triplets: Triplets, M: Array, adjacent: bool, lam: float, counters: Counters
-) -> int:
+def rdml_scan(rows: Array, triplets: Triplets, M: Array, adjacent: bool, lam: float, counters: Counts) -> int:
     """Perceptron steps on pairs; negative eigenvalues are clipped after the step of a similar pair."""
     for t, i, j in triplets:
         for partner, sign in ((i, 1), (j, -1)):
@@ -80,7 +75,7 @@ def rdml_scan(
     return len(triplets)
 
 
-def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Counters) -> int:
+def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Counts) -> int:
     """Passive-aggressive steps on the bilinear similarity ``u' W v``."""
     for t, i, j in triplets:
         x, r = rows[t], rows[i] - rows[j]
@@ -93,7 +88,7 @@ def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Co
     return len(triplets)
 
 
-def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counters) -> int:
+def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counts) -> int:
     """``M^-1 <- M^-1 + tau A`` while the hinge is active, the inverse written out."""
     for t, i, j in triplets:
         p, q = rows[t] - rows[i], rows[t] - rows[j]

@@ -9,16 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.opml import KEPT
 from mloml.kernels.stack import layout
 from mloml.kernels.stack.layout import CLIP, FREE, SHRINK, SPLIT
 from mloml.kernels.stack.rdml_frame import FLOOR, HALF
-
-Array = NDArray[np.float64]
-Triplets = NDArray[np.intp]
-Counts = NDArray[np.int64]
 
 
 def phi(Z: Array, activation: int) -> Array:

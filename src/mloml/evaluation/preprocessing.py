@@ -10,14 +10,13 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mloml.arrays import Array, Index
 
 if TYPE_CHECKING:
     from mloml.config.schema import PcaConfig
     from mloml.datasets import Dataset
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Features are taken this many at a time, so that wide data (138,672 features) never need a second copy.
 _FEATURE_BLOCK = 4096
@@ -30,7 +29,7 @@ _memo: OrderedDict[tuple[object, ...], Array] = OrderedDict()
 _MEMO_SIZE = 16
 
 
-def prepare(data: Dataset, pca: PcaConfig, train: Indices) -> Array:
+def prepare(data: Dataset, pca: PcaConfig, train: Index) -> Array:
     """Return all rows of a dataset as the learners see them under one split.
 
     Parameters
@@ -70,7 +69,7 @@ def unit_rows(X: Array) -> Array:
 
 
 def principal_scores(
-    X: Array, fit: Indices, components: int, centred: bool, frame: Array | None = None
+    X: Array, fit: Index, components: int, centred: bool, frame: Array | None = None
 ) -> Array:
     """Project all rows on the leading principal axes of the rows ``fit``.
 
@@ -114,7 +113,7 @@ def compact_frame(X: Array) -> Array:
     return np.ascontiguousarray(r.T)
 
 
-def _principal_scores(data: Dataset, pca: PcaConfig, rows: Indices | None) -> Array:
+def _principal_scores(data: Dataset, pca: PcaConfig, rows: Index | None) -> Array:
     n, d = data.X.shape
     fit = np.arange(n) if rows is None else rows
     frame = None
@@ -127,7 +126,7 @@ def _principal_scores(data: Dataset, pca: PcaConfig, rows: Indices | None) -> Ar
     return principal_scores(data.X, fit, pca.components, pca.centred, frame)
 
 
-def _signs(X: Array, fit: Indices, weights: Array) -> Array:
+def _signs(X: Array, fit: Index, weights: Array) -> Array:
     """Return +1 or -1 per axis, the sign of the largest of its loadings ``X[fit]' weights``.
 
     Of loadings equal up to rounding the first counts, so that rounding cannot turn an axis round.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Codes
 from mloml.datasets import load
 from mloml.evaluation.cell import Cell, make_learner
 from mloml.evaluation.preprocessing import prepare
@@ -17,9 +17,6 @@ from mloml.evaluation.splits import derive_seed, split_indices
 if TYPE_CHECKING:
     from mloml.config.schema import ProtocolConfig, Study
     from mloml.datasets import Dataset
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class Halves(NamedTuple):

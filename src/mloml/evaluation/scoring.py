@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mloml.arrays import Array, Codes
 from mloml.evaluation import knn
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 # What NumPy and the learners raise when a step size is too large for the data.
 DIVERGED = (ArithmeticError, np.linalg.LinAlgError)

@@ -7,9 +7,8 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
+from mloml.arrays import Index
 from mloml.errors import DataFormatError
-
-Indices = NDArray[np.intp]
 
 
 def derive_seed(seed: int, *names: object) -> int:
@@ -25,7 +24,7 @@ def derive_seed(seed: int, *names: object) -> int:
     return int(np.random.SeedSequence(words.tolist()).generate_state(1)[0])
 
 
-def split_indices(y: NDArray[np.int64], split: int, seed: int, dataset_name: str) -> tuple[Indices, Indices]:
+def split_indices(y: NDArray[np.int64], split: int, seed: int, dataset_name: str) -> tuple[Index, Index]:
     """Return the rows of the training and of the test half of one split, each in ascending order.
 
     Half of every class goes to each side. The odd row of a class with an odd count goes to the test half
@@ -53,7 +52,7 @@ def split_indices(y: NDArray[np.int64], split: int, seed: int, dataset_name: str
 
 def fold_indices(
     y: NDArray[np.int64], split: int, seed: int, dataset_name: str, folds: int
-) -> list[tuple[Indices, Indices]]:
+) -> list[tuple[Index, Index]]:
     """Return stratified folds of a training half as (rows to fit on, rows to validate on) pairs.
 
     The shuffled rows of each class are dealt to the folds in turn, the next class beginning where the last

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import (
     LIMIT,
@@ -17,8 +17,6 @@ from mloml.kernels.linalg.passes import (
     subtract_rank_two,
 )
 from mloml.kernels.stack.layout import REFUSED, UPDATES, WEAK
-
-Array = NDArray[np.float64]
 
 SMALLEST_DISTANCE = 1e-12
 """A pair nearer than this (squared) has no direction to learn from."""
@@ -65,13 +63,13 @@ def lego_step(L: Array, z: Array, u: Array, w: Array, target: float, eta: float)
 @kernel
 def lego_scan(
     rows: Array,
-    triplets: NDArray[np.intp],
+    triplets: Triplets,
     L: Array,
     lower: float,
     upper: float,
     gate: bool,
     eta: float,
-    counters: NDArray[np.int64],
+    counters: Counts,
 ) -> int:
     """Run LEGO over the pairs of ``triplets`` in order; return how many triplets were seen (fewer: diverged).
 
@@ -116,7 +114,7 @@ def lego_scan(
 
 
 @kernel
-def note_refusal(z: Array, counters: NDArray[np.int64]) -> None:
+def note_refusal(z: Array, counters: Counts) -> None:
     """Count a pair that is too near to learn from, unless its samples are one and the same."""
     for j in range(z.shape[0]):
         if z[j] != 0.0:

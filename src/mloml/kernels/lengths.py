@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.simd import exact
-
-Array = NDArray[np.float64]
 
 COUNT, LARGEST, SQUARES = range(3)
 """Places in ``sums``: number of rows, largest entry, and the sum of squares in units of its square."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.linalg.cholesky import factorise, solve_transposed
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, load, spread, store, times
@@ -38,14 +38,11 @@ from mloml.kernels.stack.layout import (
 from mloml.kernels.stack.row_passes import fold_rows, map_rows
 from mloml.kernels.stack.vectors import copy, gram, inner, take_triplet
 
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
 
 @exact
 def moml_scan(
     rows: Array,
-    triplets: NDArray[np.intp],
+    triplets: Triplets,
     M: Array,
     V: Array,
     bound: Array,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import LIMIT, differences, dot
 from mloml.kernels.stack.layout import UPDATES
-
-Array = NDArray[np.float64]
 
 
 @kernel
@@ -45,9 +43,7 @@ def oasis_step(W: Array, x: Array, r: Array, C: float) -> int:
 
 
 @kernel
-def oasis_scan(
-    rows: Array, triplets: NDArray[np.intp], W: Array, C: float, counters: NDArray[np.int64]
-) -> int:
+def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Counts) -> int:
     """Run OASIS over ``triplets`` of ``rows`` in order; return how many were seen (fewer: diverged).
 
     ``counters`` gains updates.

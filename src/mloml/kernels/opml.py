@@ -9,14 +9,12 @@ it wherever rows have a length near 1, and a part of it where they are long, but
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import LIMIT, differences, dot, products
 from mloml.kernels.simd import exact
 from mloml.kernels.stack.layout import FAILURES, UPDATES, WEAK, WEAK_SHARE
-
-Array = NDArray[np.float64]
 
 KEPT = 0.1
 """What a push leaves of the determinant of ``I + gamma p p'`` at least: it grows ``L`` tenfold at most."""
@@ -84,9 +82,7 @@ def long_step(
 
 
 @kernel
-def opml_scan(
-    rows: Array, triplets: NDArray[np.intp], L: Array, gamma: float, counters: NDArray[np.int64]
-) -> int:
+def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters: Counts) -> int:
     """Run OPML over ``triplets`` of ``rows`` in order; return how many were seen (fewer: diverged).
 
     ``counters`` gains updates, failures (shortened pushes) and weak steps.

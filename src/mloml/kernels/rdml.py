@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import LIMIT, differences, dot, product, symmetrise
 from mloml.kernels.linalg.projection import NONE, UNDONE, subtract_and_project
 from mloml.kernels.stack.layout import FAILURES, UPDATES, WEAK
-
-Array = NDArray[np.float64]
 
 
 @kernel
@@ -48,11 +46,11 @@ def rdml_step(M: Array, z: Array, w: Array, similar: bool, lam: float) -> int:
 @kernel
 def rdml_scan(
     rows: Array,
-    triplets: NDArray[np.intp],
+    triplets: Triplets,
     M: Array,
     adjacent: bool,
     lam: float,
-    counters: NDArray[np.int64],
+    counters: Counts,
 ) -> int:
     """Run RDML over the pairs of ``triplets`` in order; return how many triplets were seen (fewer: diverged).
 

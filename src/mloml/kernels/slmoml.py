@@ -5,13 +5,11 @@ from __future__ import annotations
 from math import inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import LIMIT, differences, dot, products, symmetrise
 from mloml.kernels.stack.layout import UPDATES
-
-Array = NDArray[np.float64]
 
 
 @kernel
@@ -46,9 +44,7 @@ def slmoml_step(M: Array, P: Array, Q: Array, a: float, b: float, c: float, tau:
 
 
 @kernel
-def slmoml_scan(
-    rows: Array, triplets: NDArray[np.intp], M: Array, C: float, counters: NDArray[np.int64]
-) -> int:
+def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counts) -> int:
     """Run SLMOML over ``triplets`` of ``rows`` in order; return how many were seen (fewer: diverged).
 
     ``counters`` gains updates.

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Index
 from mloml.kernels.simd import exact
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 LAST, OTHER, SEEN = 0, 1, 2
 """Places in ``state``: class of the latest sample, of the latest one of another class, number of classes."""
 
 
 @exact
-def partner(y: int, released: bool, slots: Indices, state: Indices) -> int:
+def partner(y: int, released: bool, slots: Index, state: Index) -> int:
     """Return the class that the next sample, of a class seen before, is told apart from."""
     if y != state[LAST]:
         return state[LAST]
@@ -26,7 +23,7 @@ def partner(y: int, released: bool, slots: Indices, state: Indices) -> int:
 
 
 @exact
-def arrive(y: int, number: int, latest: Indices, slots: Indices, state: Indices) -> None:
+def arrive(y: int, number: int, latest: Index, slots: Index, state: Index) -> None:
     """Note the arrival of a sample of class ``y``."""
     if latest[y] < 0:
         slots[state[SEEN]] = y
@@ -39,14 +36,14 @@ def arrive(y: int, number: int, latest: Indices, slots: Indices, state: Indices)
 
 @exact
 def triplet_pass(
-    codes: Indices,
-    order: Indices,
+    codes: Index,
+    order: Index,
     offset: int,
     released: bool,
-    latest: Indices,
-    slots: Indices,
-    state: Indices,
-) -> Indices:
+    latest: Index,
+    slots: Index,
+    state: Index,
+) -> Index:
     """Return the (T, 3) triplets (x, xp, xq) that rows ``order`` give, as ``offset`` plus the row's number.
 
     ``latest[c]`` is the index of the latest sample of class ``c`` (-1: not seen), ``slots`` the classes in
@@ -79,9 +76,9 @@ def one_row(
     number: int,
     released: bool,
     samples: Array,
-    latest: Indices,
-    slots: Indices,
-    state: Indices,
+    latest: Index,
+    slots: Index,
+    state: Index,
     rows: Array,
 ) -> int:
     """Let one row of class ``y`` arrive, the ``number``-th of the stream; put its triplet into ``rows``.

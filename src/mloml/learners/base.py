@@ -8,12 +8,13 @@ from math import sqrt
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-Array = NDArray[np.float64]
+from mloml.arrays import Array
+
 Metric = Callable[..., float]
 """The learned distance of two vectors: ``metric(u, v, squared=False)``."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Index
 from mloml.kernels.lmnn import descent, objective
 from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, Triples
 
-from .base import Array
 from .descent import Descent, descend
 
 LISTED_SHARE = 8  # a list longer than 1/8 of all pairs is not worth keeping
@@ -22,7 +21,7 @@ class LargeMargin:
     never listed.
     """
 
-    def __init__(self, X: Array, starts: NDArray[np.intp], targets: NDArray[np.intp]) -> None:
+    def __init__(self, X: Array, starts: Index, targets: Index) -> None:
         sizes = np.diff(starts)
         filled = np.concatenate([[0], np.cumsum(-(-sizes // BLOCK) * BLOCK)])
         place = np.arange(len(X)) + np.repeat(filled[:-1] - starts[:-1], sizes)

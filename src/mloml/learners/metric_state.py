@@ -6,15 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Triplets
 from mloml.kernels.padding import padded, with_padding, zeros
 from mloml.kernels.stack import layout
 
 from .roots import root_of_eigen
 from .stack_state import Propagation
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-13
 """An eigenvalue less negative than this, relative to the largest, counts as zero."""
@@ -60,7 +58,7 @@ class MetricState:
         """The symmetric root of the metric as learned so far, (1, d, d)."""
         return root_of_eigen(*self.eigen)[np.newaxis]
 
-    def learn(self, rows: Array, triplets: NDArray[np.intp], how: Propagation) -> bool:
+    def learn(self, rows: Array, triplets: Triplets, how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop."""
         from mloml.kernels.moml_metric import moml_scan
 

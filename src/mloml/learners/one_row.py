@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from mloml.arrays import Array
 
 ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
 """The triplet (x, xp, xq) in three rows of which x is the last: xp arrived first, or xq did."""

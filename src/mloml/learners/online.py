@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import RULES, Rule, TripletStream
 
@@ -26,9 +27,6 @@ from .learned import learned
 from .one_row import OneRow
 from .scaling import RowLengths, given_scale
 from .stalling import WINDOW, StepWatch
-
-Array = NDArray[np.float64]
-Triplets = NDArray[np.intp]
 
 STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets", "scale")
 
@@ -69,7 +67,7 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
     n_updates_: Any
     n_cone_failures_: Any
     diverged_: bool
-    _counters: NDArray[np.int64]
+    _counters: Counts
 
     _parameter_constraints: dict[str, list[Any]] = {
         "scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither"), None],

@@ -6,9 +6,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from mloml.arrays import Array
 
 SMALLEST_SCALE = 1e-290
 """Rows shorter than this count as zeros: their inverse would be beyond all bounds."""

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.padding import padded, with_padding, zeros
 from mloml.kernels.stack import layout
-
-Array = NDArray[np.float64]
 
 DEFAULT_CONE = {"frame": "split", "cholesky": "split", "symmetric": "clip", "none": "clip"}
 """What a step that would leave the cone does by default, for each factor."""
@@ -114,7 +112,7 @@ class StackState:
         d = self.n_features
         return self.L[:, :d, :d].copy()
 
-    def learn(self, rows: Array, triplets: NDArray[np.intp], how: Propagation) -> bool:
+    def learn(self, rows: Array, triplets: Triplets, how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop because the numbers grew beyond all bounds."""
         from mloml.kernels.stack import backward
         from mloml.kernels.stack.forward import fp_scan
@@ -152,7 +150,7 @@ def scan_name(propagation: str, kinds: Sequence[str]) -> str:
     return scan if set(kinds) <= set(CHANGES_WAIT) else f"{scan} dense"
 
 
-def step_counts(counts: NDArray[np.int64]) -> tuple[Any, Any]:
+def step_counts(counts: Counts) -> tuple[Any, Any]:
     """Return, for each layer, how many steps were active and how many of them were weak."""
     return counts[:, layout.UPDATES] + counts[:, layout.REFUSED], counts[:, layout.WEAK]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-Counts = NDArray[np.int64]
+from numpy.typing import ArrayLike
 
 WINDOW = 1000
 """Active steps that are judged together."""

@@ -22,16 +22,16 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
+
+from mloml.arrays import Array, Index
 
 Rule = Literal["released", "latest"]
 RULES: tuple[Rule, ...] = ("released", "latest")
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
-def scan_triplets(codes: ArrayLike, order: ArrayLike | None = None, rule: Rule = "released") -> Indices:
+def scan_triplets(codes: ArrayLike, order: ArrayLike | None = None, rule: Rule = "released") -> Index:
     """Return the triplets (x, xp, xq) of one scan as rows of indices, starting with nothing seen.
 
     Parameters
@@ -78,7 +78,7 @@ class TripletStream:
         self._samples: Array = np.empty((0, 0))
         self._count = 0
 
-    def push(self, X: ArrayLike, codes: ArrayLike) -> tuple[Array, Indices]:
+    def push(self, X: ArrayLike, codes: ArrayLike) -> tuple[Array, Index]:
         """Take in rows with their class codes; return ``rows`` and the triplets that index into them.
 
         ``rows`` are the remembered samples and then ``X``, in the order in which they arrived.
@@ -159,7 +159,7 @@ class _Memory:
             self.latest = np.concatenate([self.latest, missing])
             self.slots = np.concatenate([self.slots, missing])
 
-    def advance(self, codes: Indices, order: Indices, offset: int, rule: Rule) -> Indices:
+    def advance(self, codes: Index, order: Index, offset: int, rule: Rule) -> Index:
         """Let rows arrive and return their triplets."""
         from mloml.kernels.triplets import triplet_pass  # compiled code is loaded when first used
 

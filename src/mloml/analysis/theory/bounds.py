@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from mloml.analysis.theory.hindsight import best_fixed_matrix
 from mloml.analysis.theory.regret import (
@@ -18,8 +17,7 @@ from mloml.analysis.theory.regret import (
     step_size,
     worst_case_bound,
 )
-
-Array = NDArray[np.float64]
+from mloml.arrays import Array
 
 HORIZONS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 PHIS = (1.0, 4.0)

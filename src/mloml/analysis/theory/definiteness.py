@@ -14,14 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.stack.frame import ALARM, DRIFT, SINGULAR, cone_test, root_coefficients, split_steps
 from mloml.learners.stack_state import Layer
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Triplets = NDArray[np.intp]
 
 LAYER = Layer()
 TOLERANCE = 1e-10

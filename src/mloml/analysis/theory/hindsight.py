@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mloml.analysis.theory.regret import fixed_losses, hinge_arguments
-
-Array = NDArray[np.float64]
+from mloml.arrays import Array
 
 
 @dataclass(frozen=True)

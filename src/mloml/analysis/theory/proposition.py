@@ -10,13 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from mloml.analysis.statistics import corrected_t, paired_t
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Triplets = NDArray[np.intp]
+from mloml.arrays import Array, Codes, Triplets
 
 
 def compare_layers(errors: pd.DataFrame) -> pd.DataFrame:

@@ -8,11 +8,9 @@ calls it the regret; dividing by ``gamma`` gives the usual order ``sqrt(T)``.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array
 from mloml.kernels.compiled import compiled
-
-Array = NDArray[np.float64]
 
 
 @compiled

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from mloml.arrays import Array, Codes, Triplets
 from mloml.learners.triplets import scan_triplets
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Triplets = NDArray[np.intp]
 
 
 def scans(codes: Codes, seed: int) -> Iterator[Triplets]:

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from mloml.analysis.theory.streams import Triplets, scans
-from mloml.evaluation.refit import Array, Codes, Halves
+from mloml.analysis.theory.streams import scans
+from mloml.arrays import Array, Codes, Triplets
+from mloml.evaluation.refit import Halves
 
 if TYPE_CHECKING:
     from mloml.learners import MOML, OPML

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from math import hypot, sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
-
-Array = NDArray[np.float64]
 
 
 @kernel

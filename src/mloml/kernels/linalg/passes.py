@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
-
-Array = NDArray[np.float64]
 
 LIMIT = 1e30
 """A squared distance beyond this is taken as the sign of a diverging run."""

@@ -12,14 +12,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import dot, product
 from mloml.kernels.stack.layout import WEAK_SHARE
-
-Array = NDArray[np.float64]
 
 RESIDUAL = 1e-14
 """Residual of the eigenpair, relative to the size of the matrix, at which it counts as found."""

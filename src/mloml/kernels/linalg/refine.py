@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, spread, spread_from, store, store_totals
-
-Array = NDArray[np.float64]
 
 TOO_FAR = 0.25
 """Sum of squares of the residual beyond which Newton's step is not trusted and K is computed anew."""

@@ -6,9 +6,7 @@ terms.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array, Counts
 from mloml.kernels.simd import exact
 from mloml.kernels.stack.layout import (
     AGE,
@@ -26,9 +24,6 @@ from mloml.kernels.stack.layout import (
 )
 from mloml.kernels.stack.row_passes import exchange_rows, scale_rows
 from mloml.kernels.stack.vectors import add, clear, copy, inner
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 SINGULAR = 1e-10
 """A determinant of S below this (or above its inverse) would make ``L`` or K

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import choose, exact, load, minus, over, plus, spread, store, times
 from mloml.kernels.stack.layout import RELU, SIGMOID
 from mloml.kernels.stack.vector_exp import exp_of_negative
-
-Array = NDArray[np.float64]
 
 
 @exact

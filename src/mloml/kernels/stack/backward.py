@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.simd import exact, exact_inline
 from mloml.kernels.stack.activation import activate
 from mloml.kernels.stack.forward import forward, settle
@@ -12,9 +10,6 @@ from mloml.kernels.stack.gradients import HINGE, NO_LOCAL_LOSS, SCALED_HINGE, ba
 from mloml.kernels.stack.layers import LIMIT, see
 from mloml.kernels.stack.layout import INPUT, OUTPUT, ROWS, UPDATES
 from mloml.kernels.stack.vectors import take_triplet
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 __all__ = ["HINGE", "SCALED_HINGE", "bp_scan", "fbp_scan"]
 
@@ -36,7 +31,7 @@ def look(L: Array, V: Array, counts: Counts, activation: int, d: int) -> bool:
 @exact
 def bp_scan(
     rows: Array,
-    triplets: NDArray[np.intp],
+    triplets: Triplets,
     L: Array,
     K: Array,
     V: Array,
@@ -70,7 +65,7 @@ def bp_scan(
 @exact
 def fbp_scan(
     rows: Array,
-    triplets: NDArray[np.intp],
+    triplets: Triplets,
     L: Array,
     K: Array,
     V: Array,

@@ -9,15 +9,13 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.cholesky import downdate, factorise, solve_transposed, update
 from mloml.kernels.linalg.passes import dot
 from mloml.kernels.stack.frame import SHRINKAGE, largest_step, pull_step
 from mloml.kernels.stack.layout import CLIP, SHRINK, SPLIT
-
-Array = NDArray[np.float64]
 
 CLIPPED = 1e-8
 """What the policy `clip` puts in place of an eigenvalue that is not positive."""

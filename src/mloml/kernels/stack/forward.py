@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.simd import exact, exact_inline
 from mloml.kernels.stack.activation import activate
 from mloml.kernels.stack.layers import learn
 from mloml.kernels.stack.layout import INPUT, K_LEFT, K_RANK, K_RIGHT, LEFT, OUTPUT, RANK, RIGHT, ROWS
 from mloml.kernels.stack.row_passes import fold_rows
 from mloml.kernels.stack.vectors import take_triplet
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @exact_inline
@@ -55,7 +50,7 @@ def settle(L: Array, K: Array, V: Array, counts: Counts, d: int) -> None:
 @exact
 def fp_scan(
     rows: Array,
-    triplets: NDArray[np.intp],
+    triplets: Triplets,
     L: Array,
     K: Array,
     V: Array,

@@ -18,8 +18,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts
 from mloml.kernels.linalg.refine import refine
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, spread, store, times, total
@@ -44,9 +44,6 @@ from mloml.kernels.stack.layout import (
     WEAK_SHARE,
 )
 from mloml.kernels.stack.row_passes import fold_rows, project_rows
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 SHRINKAGE = 0.9
 """How far towards the border of the cone a step goes that would have crossed it."""

@@ -7,9 +7,7 @@ z_q``. All gradients are computed before any layer moves.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array, Counts
 from mloml.kernels.linalg.woodbury import follow_inverse
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, minus, spread, store, times
@@ -29,9 +27,6 @@ from mloml.kernels.stack.layout import (
 )
 from mloml.kernels.stack.row_passes import pull_rows, scale_rows
 from mloml.kernels.stack.vectors import add, clear, copy, inner, scale, squares
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 LARGEST_CHANGE = 1e15
 """An entry of a layer that would change by more than this is taken as the sign of a diverging run."""

@@ -8,8 +8,8 @@ Before the call the layer's inputs (p, q, h) are in place. After it the outputs 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array, Counts
 from mloml.kernels.lego import lego_step
 from mloml.kernels.linalg.passes import LIMIT, product
 from mloml.kernels.linalg.refine import recompute, refine
@@ -50,9 +50,6 @@ from mloml.kernels.stack.layout import (
 from mloml.kernels.stack.rdml_frame import DRIFTED, PROJECTED, UPDATED, rdml_frame_step
 from mloml.kernels.stack.row_passes import map_rows
 from mloml.kernels.stack.vectors import add_mix, add_pair, copy, gram, inner, mix, squares
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @exact

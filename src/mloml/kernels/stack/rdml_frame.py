@@ -12,13 +12,11 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import dot, product
 from mloml.kernels.linalg.projection import _negative_eigenvalue, _ritz_vector
-
-Array = NDArray[np.float64]
 
 FLOOR = 1e-4
 """Least eigenvalue of a layer's metric after a projection."""

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, exact_as, fma, load, spread, spread_from, store, store_totals, times
-
-Array = NDArray[np.float64]
 
 
 def _make_map(rank: int, outputs: int) -> Callable[..., None]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mloml.arrays import Array
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, minus, spread, store, times, total
-
-Array = NDArray[np.float64]
 
 
 @exact

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from mloml.arrays import Array
 from mloml.reporting.figures.panels import empty_panel
 from mloml.reporting.figures.style import BLUE, GREEN, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
 
-Array = NDArray[np.float64]
 MANY = 1000
 """From so many points on they are drawn small, and as pixels in the PDF."""
 LEGEND_SIZE = 11.0
