@@ -15,6 +15,7 @@ from mloml.learners.triplets import Rule, distance_percentiles
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
+from .widening import widened_square
 
 FEWEST_ROWS = 7
 """Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one."""
@@ -150,6 +151,9 @@ class LEGO(OnlineLearner, MetricLearner):
             lower, upper = distance_percentiles(X, (low, high))
             return float(lower), float(upper)
         return _ordered_pair("targets", self.targets, np.inf)
+
+    def _widen(self, n_features: int) -> None:
+        self._L = widened_square(self._L, n_features)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.lego import lego_scan

@@ -13,9 +13,14 @@ from mloml.kernels.stack import layout
 
 from .roots import root_of_eigen
 from .stack_state import Propagation
+from .widening import widened
 
 ROUNDING = 1e-13
 """An eigenvalue less negative than this, relative to the largest, counts as zero."""
+
+
+START_BOUND = 0.999
+"""Certified lower bound of the identity's least eigenvalue."""
 
 
 class MetricState:
@@ -27,11 +32,18 @@ class MetricState:
         self.gamma, self.cone, self.variant = gamma, cone, variant
         self.M = zeros(m, d)
         self.M[range(d), range(d)] = 1.0
-        self.bound = np.array([0.999])
+        self.bound = np.array([START_BOUND])
         self.counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "eigen"}
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features: the metric starts as the identity on the new ones."""
+        self.__dict__.pop("eigen", None)
+        self.M = widened(self.M, self.n_features, n_features)
+        self.bound[0] = min(self.bound[0], START_BOUND)  # the new eigenvalues are those of the start
+        self.n_features = n_features
 
     @property
     def metric(self) -> Array:

@@ -216,6 +216,9 @@ class MOML(OnlineLearner, MetricLearner):
         factor = self.factor or ("none" if self.cone == "free" else "frame")
         return "moml_metric.moml_scan" if factor == "none" else scan_name("fp", [factor])
 
+    def _widen(self, n_features: int) -> None:
+        self._state.widen(n_features)
+
     def _arrange(self, rows: Array) -> Array:
         return with_padding(rows)
 

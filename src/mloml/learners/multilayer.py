@@ -195,6 +195,9 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _scan(self) -> str:  # type: ignore[override]
         return scan_name(self.propagation, layer_kinds(self))
 
+    def _widen(self, n_features: int) -> None:
+        self._state.widen(n_features)
+
     def _arrange(self, rows: Array) -> Array:
         return with_padding(rows)
 

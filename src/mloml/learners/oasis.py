@@ -15,6 +15,7 @@ from mloml.learners.triplets import Rule
 
 from .base import Array
 from .online import OnlineLearner, Triplets
+from .widening import widened_square
 
 NO_MAP = (
     "OASIS has no {}: it learns a bilinear similarity, not a distance; "
@@ -143,6 +144,9 @@ class OASIS(OnlineLearner):
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self._bilinear = np.eye(n_features)
         self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
+
+    def _widen(self, n_features: int) -> None:
+        self._bilinear = widened_square(self._bilinear, n_features)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.oasis import oasis_scan

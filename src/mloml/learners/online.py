@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.stack import layout
@@ -64,6 +64,7 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
     triplets: Rule
     scale_: float
     n_triplets_: int
+    n_features_in_: int
     n_updates_: Any
     n_cone_failures_: Any
     diverged_: bool
@@ -106,6 +107,10 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         """Update the state with ``triplets`` in order; they index ``rows``, which are in stream order."""
+
+    def _widen(self, n_features: int) -> None:
+        """Bring the state to more features, see :meth:`add_features`."""
+        raise NotImplementedError(f"{type(self).__name__} cannot take new features on the way")
 
     def _finish(self) -> None:
         """Publish the counters; called before control returns to the user."""
@@ -187,6 +192,26 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
         codes = [self._codes.setdefault(label, len(self._codes)) for label in labels]
         self._take(X, codes)
         self._finish()
+        return self
+
+    def add_features(self, count: int) -> Self:
+        """Let the rows to come have ``count`` more features; the rows so far count as zeros in them.
+
+        The metric starts as the identity on the new features and is learned on from where it is: the same
+        metric as if all rows had had these features, with zeros in the early ones. (With ``"bp"`` or ``"fbp"``
+        only nearly so: a penalty, or a sigmoid's value 1/2 at zero, would have moved the new part before.)
+        """
+        check_is_fitted(self)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise ValueError(f"count is {count!r}, expected an integer >= 0")
+        if count:
+            n_features = self.n_features_in_ + int(count)
+            self._widen(n_features)
+            self._stream.widen(n_features)
+            self.n_features_in_ = n_features
+            self.__dict__.pop("feature_names_in_", None)
+            self.__dict__.pop("_room", None)
+            self._kept.clear()
         return self
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:

@@ -14,6 +14,7 @@ from mloml.learners.triplets import Rule
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
+from .widening import widened_square
 
 
 class OPML(OnlineLearner, MetricLearner):
@@ -110,6 +111,9 @@ class OPML(OnlineLearner, MetricLearner):
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self._L = np.eye(n_features)
         self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
+
+    def _widen(self, n_features: int) -> None:
+        self._L = widened_square(self._L, n_features)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.opml import opml_scan

@@ -15,6 +15,7 @@ from mloml.learners.triplets import Rule
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
 from .roots import symmetric_root
+from .widening import widened_square
 
 
 class RDML(OnlineLearner, MetricLearner):
@@ -110,6 +111,9 @@ class RDML(OnlineLearner, MetricLearner):
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self._metric = np.eye(n_features) if self.init == "identity" else np.zeros((n_features, n_features))
         self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
+
+    def _widen(self, n_features: int) -> None:
+        self._metric = widened_square(self._metric, n_features, float(self.init == "identity"))
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         from mloml.kernels.rdml import rdml_scan

@@ -12,6 +12,8 @@ from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.padding import padded, with_padding, zeros
 from mloml.kernels.stack import layout
 
+from .widening import widened
+
 DEFAULT_CONE = {"frame": "split", "cholesky": "split", "symmetric": "clip", "none": "clip"}
 """What a step that would leave the cone does by default, for each factor."""
 
@@ -86,6 +88,15 @@ class StackState:
                 layout.POLICIES.index(layer.cone),
                 layout.VARIANTS.index(layer.variant),
             ]
+        self._make_room()
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features: every layer starts as the identity on the new ones."""
+        self.L, self.K = (
+            widened(self.L, self.n_features, n_features),
+            widened(self.K, self.n_features, n_features),
+        )
+        self.n_features = n_features
         self._make_room()
 
     def _make_room(self) -> None:

@@ -132,6 +132,11 @@ class TripletStream:
                 larger[: len(self._samples)] = self._samples
             self._samples = larger
 
+    def widen(self, n_features: int) -> None:
+        """Give the remembered samples more features, zeros."""
+        rows, d = self._samples.shape
+        self._samples = np.hstack([self._samples, np.zeros((rows, n_features - d))])
+
     def divide(self, scale: float) -> None:
         """Divide the remembered samples by ``scale``, as the rows to come will be."""
         self._samples /= scale

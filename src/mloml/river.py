@@ -1,0 +1,142 @@
+"""The online learners in `river <https://riverml.xyz>`_ pipelines: dicts in, dicts out, features at any time.
+
+Needs river: ``pip install 'mloml[river]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from copy import deepcopy
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from mloml.learners.online import OnlineLearner
+
+try:
+    from river.base import SupervisedTransformer
+except ImportError as missing:
+    raise ImportError("mloml.river needs river: pip install 'mloml[river]'") from missing
+
+Array = NDArray[np.float64]
+
+
+class MetricTransformer(SupervisedTransformer):
+    """A learned metric as a supervised transformer of river.
+
+    A row is a dict. A feature that is met for the first time grows the metric by the identity, as if all rows
+    so far had been zero there; a feature that is absent from a row is 0. Any hashable target is a class. Each
+    output is named after the feature that it starts as: before anything is learned, rows pass unchanged.
+
+    Memory and time a row are O(d²) with ``d`` the features met so far, and one row is kept for each class.
+
+    Parameters
+    ----------
+    learner : OnlineLearner
+        An online learner that maps rows, like :class:`~mloml.MOML`, with its parameters. It is copied, not
+        learned on. ``scans`` and ``shuffle`` mean nothing in a stream, in which each row is seen once.
+
+    Attributes
+    ----------
+    metric : OnlineLearner or None
+        The learner as it is now; its counters (``n_updates_``, ...) tell how it is doing. None at the start.
+    features : list
+        The features met so far, in the order of the columns of ``metric``.
+
+    Examples
+    --------
+    >>> from mloml import MOML
+    >>> from mloml.river import MetricTransformer
+    >>> model = MetricTransformer(MOML(gamma=0.1, scale=None))
+    >>> for x, y in [({"a": 0.0}, "no"), ({"a": 1.0, "b": 0.5}, "yes"), ({"a": 0.5}, "no")]:
+    ...     model.learn_one(x, y)
+    >>> {name: round(value, 2) for name, value in model.transform_one({"a": 1.0, "c": 3.0}).items()}
+    {'a': 1.0, 'b': 0.01, 'c': 3.0}
+    """
+
+    def __init__(self, learner: Any) -> None:
+        if not isinstance(learner, OnlineLearner) or not hasattr(learner, "transform_one"):
+            raise TypeError(f"learner is {learner!r}, expected an online learner like MOML()")
+        if not hasattr(learner, "transform"):
+            raise TypeError(f"learner is {learner!r}, which compares rows but does not map them")
+        self.learner = learner
+        self.metric: OnlineLearner | None = None
+        self.features: list[Hashable] = []
+        self._places: dict[Hashable, int] = {}
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        """Yield parameters for river's own estimator checks."""
+        from mloml import MLOML, MOML, OPML
+
+        for learner in (MOML(), MLOML(), OPML()):
+            yield {"learner": learner}
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:
+        """Learn from one row and its target; an empty row says nothing and is passed over."""
+        values = numbers_of(x)
+        new = unmet(values, self._places)
+        if self.metric is not None:
+            self.metric.add_features(len(new))
+        self._places.update((name, len(self.features) + i) for i, name in enumerate(new))
+        self.features.extend(new)
+        if not self.features:
+            return
+        if self.metric is None:
+            self.metric = clone(self.learner)
+        self.metric.learn_one(placed(values, self._places), y)
+
+    def transform_one(self, x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
+        """Map one row to the space in which Euclidean distance is the learned metric."""
+        values = numbers_of(x)
+        if self.metric is None:
+            return values
+        metric, places, new = self.metric, self._places, unmet(values, self._places)
+        if new:  # what the row would be if they had been met, with nothing changed
+            metric = deepcopy(metric).add_features(len(new))
+            places = places | {name: len(places) + i for i, name in enumerate(new)}
+        return dict(zip(places, metric.transform_one(placed(values, places)).tolist(), strict=True))
+
+
+def numbers_of(x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
+    """Return the row with its values as floats.
+
+    >>> numbers_of({"colour": "red"})
+    Traceback (most recent call last):
+    ...
+    ValueError: feature 'colour' is 'red', expected a finite number
+    """
+    values = {}
+    for name, value in x.items():
+        try:
+            number = float(value) if not isinstance(value, str) else np.nan
+        except (TypeError, ValueError):
+            number = np.nan
+        if not isfinite(number):
+            raise ValueError(f"feature {name!r} is {value!r}, expected a finite number")
+        values[name] = number
+    return values
+
+
+def unmet(values: Mapping[Hashable, float], places: Mapping[Hashable, int]) -> list[Hashable]:
+    """Return the features that have no place yet, in an order that is the same for every order of the dict.
+
+    >>> unmet({"b": 1.0, "a": 2.0, 3: 4.0}, {})
+    [3, 'a', 'b']
+    """
+    return sorted(values.keys() - places.keys(), key=lambda name: (type(name).__name__, str(name)))
+
+
+def placed(values: Mapping[Hashable, float], places: Mapping[Hashable, int]) -> Array:
+    """Return the row as an array, with zeros for absent features.
+
+    >>> placed({"b": 2.0}, {"a": 0, "b": 1})
+    array([0., 2.])
+    """
+    row = np.zeros(len(places))
+    for name, value in values.items():
+        row[places[name]] = value
+    return row
