@@ -13,7 +13,7 @@ INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --compile-byt
 ARTEFACTS := table1 table2 table3 fig4 fig5 fig6 fig7 fig8 theory protocols
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fetch test lint lite bench report clean lock reproduce-all \
+.PHONY: help setup fetch test lint lite bench docs dist report clean lock reproduce-all \
         $(ARTEFACTS:%=reproduce-%)
 
 help: ## List the targets
@@ -59,6 +59,14 @@ reproduce-all: $(VENV)/.ready ## Everything, in order; can be interrupted and ca
 report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index.html
 	@$(BIN)/mloml report $(ARGS)
 
+docs: $(VENV)/.dev-ready ## Build the documentation: docs/_build/html/index.html
+	@$(BIN)/sphinx-build -W --keep-going -q -j 2 docs docs/_build/html $(ARGS)
+	@echo "docs/_build/html/index.html"
+
+dist: $(VENV)/.dev-ready ## Build the wheel and the source distribution, and check them
+	@rm -rf dist && $(BIN)/python -m build -q --installer $$(command -v uv >/dev/null 2>&1 && echo uv || echo pip)
+	@$(BIN)/twine check --strict dist/* && $(BIN)/check-wheel-contents dist/*.whl
+
 bench: $(VENV)/.dev-ready ## Ratios measured side by side on this machine
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
@@ -66,5 +74,5 @@ lock: $(BIN)/python ## Renew constraints.txt (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --strip-extras --no-header --no-annotate pyproject.toml -o constraints.txt
 
 clean: ## Remove the environment and everything results/ holds except results/reference
-	@rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist docs/_build docs/gallery docs/api/generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find results -mindepth 1 -maxdepth 1 ! -name reference ! -name README.md -exec rm -rf {} +

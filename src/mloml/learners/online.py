@@ -198,8 +198,8 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
         """Let the rows to come have ``count`` more features; the rows so far count as zeros in them.
 
         The metric starts as the identity on the new features and is learned on from where it is: the same
-        metric as if all rows had had these features, with zeros in the early ones. (With ``"bp"`` or ``"fbp"``
-        only nearly so: a penalty, or a sigmoid's value 1/2 at zero, would have moved the new part before.)
+        metric as if all rows had had these features, with zeros in the early ones. (With ``"bp"`` and
+        ``"fbp"`` only nearly: a penalty, or a sigmoid's 1/2 at zero, would have moved the new part before.)
         """
         check_is_fitted(self)
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
