@@ -1,0 +1,67 @@
+"""How the pages are built: ``make docs``. Nothing is downloaded on the way."""
+
+import os
+import warnings
+
+import mloml
+
+project = "mloml"
+author = "The mloml developers"
+copyright = author
+version = release = mloml.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "examples", "_templates", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+root_doc = "index"
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings name the types
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "min_reported_time": 1,
+    "reference_url": {},
+    "plot_gallery": os.environ.get("MLOML_GALLERY", "yes") == "yes",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "mloml"
+html_static_path: list[str] = []
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"start": [], "changelog": [], "comparison": []}
+suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
+# A formula needs MathJax, which is fetched by the reader's browser: pages without one do not load it.
+mathjax_path = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
+
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+os.environ.setdefault("HYDRA_FULL_ERROR", "0")

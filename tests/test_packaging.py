@@ -1,0 +1,121 @@
+"""What is installed: a wheel that works in an empty folder, a source distribution that has what its Makefile needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import mloml
+
+ROOT = Path(__file__).parents[1]
+
+pytest.importorskip("build")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+
+
+def run(*command, cwd, **surroundings):
+    outcome = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **surroundings},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    return outcome.stdout + outcome.stderr
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(dist, tmp_path_factory):
+    """An environment with the wheel and, by a path, the packages of this one; not this one's mloml."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=True)
+    python = folder / "bin/python"
+    (wheel,) = dist.glob("*.whl")
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=folder)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder / "bin"
+
+
+def test_twine_and_check_wheel_contents_find_nothing(dist):
+    pytest.importorskip("twine")
+    pytest.importorskip("check_wheel_contents")
+    files = sorted(dist.iterdir())
+    assert len(files) == 2
+    run(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=dist)
+    run(sys.executable, "-m", "check_wheel_contents", *dist.glob("*.whl"), cwd=dist)
+
+
+def test_the_wheel_has_the_configs_the_types_and_the_version(dist):
+    (wheel,) = dist.glob("*.whl")
+    assert wheel.name.split("-")[1] == mloml.__version__
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {"mloml/py.typed", "mloml/conf/config.yaml", "mloml/river.py"} <= names
+    assert all(name.startswith(("mloml/", "mloml-")) for name in names)
+
+
+def test_the_source_distribution_has_what_its_makefile_needs(dist):
+    (archive,) = dist.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
+    needed = {
+        "Makefile",
+        "constraints.txt",
+        "pyproject.toml",
+        "README.md",
+        "conf/config.yaml",
+        "docs/conf.py",
+    }
+    assert needed <= names
+    assert {f"experiments/{path.name}" for path in (ROOT / "experiments").glob("*.py")} <= names
+    assert not any(name.startswith(("docs/_build", ".venv")) for name in names)
+
+
+def test_the_version_stands_in_one_place():
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (cited,) = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    assert cited == mloml.__version__
+
+
+def test_a_table_and_the_page_in_an_empty_folder(installed, tmp_path):
+    where = run(installed / "python", "-c", "import mloml; print(mloml.__file__)", cwd=tmp_path)
+    assert str(installed.parent) in where
+    run(installed / "mloml", "reproduce", "table2", "protocol=lite", "datasets=[iris]", cwd=tmp_path)
+    table = (tmp_path / "results/table2/table2.md").read_text(encoding="utf-8")
+    assert "iris" in table and "MLOML-r" in table
+    run(installed / "mloml", "report", cwd=tmp_path)
+    page = (tmp_path / "results/report/index.html").read_text(encoding="utf-8")
+    assert "iris" in page
+
+
+def test_a_users_code_is_checked_against_the_types(installed, tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "mine.py").write_text(
+        "from mloml.learners.moml import MOML\n\n"
+        "reveal_type(MOML(gamma=1e-2).transform([[1.0]]))\n"
+        'MOML(gamma="large")\n'
+    )
+    command = [sys.executable, "-m", "mypy", "--python-executable", installed / "python", "mine.py"]
+    outcome = subprocess.run(
+        [str(word) for word in command], cwd=tmp_path, capture_output=True, text=True, timeout=280
+    )
+    assert "numpy.ndarray" in outcome.stdout, outcome.stdout + outcome.stderr
+    assert 'mine.py:4: error: Argument "gamma" to "MOML" has incompatible type "str"' in outcome.stdout
