@@ -42,10 +42,11 @@ fetch: $(VENV)/.ready ## Get every dataset there is, and say what is missing
 test: $(VENV)/.dev-ready ## Run the tests
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-lint: $(VENV)/.dev-ready ## Check style and types
+lint: $(VENV)/.dev-ready ## Check style, types and the direction of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports
 
 lite: $(VENV)/.ready ## Table II in small: a minute, bundled data only
 	@$(BIN)/mloml reproduce table2 protocol=lite name=lite 'datasets=[iris,wine,spect_paper,ionosphere,balance]' $(ARGS)

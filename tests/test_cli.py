@@ -9,8 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from mloml.cli import help_text
+from mloml.cli import help_text, main, sweep_name
+from mloml.command_line import Words
+from mloml.completion import options
 from mloml.config.tree import choices
+from mloml.reporting.recipe import recipes
 
 ROOT = Path(__file__).parents[1]
 
@@ -151,6 +154,14 @@ def test_a_sweep_ends_in_one_table(tmp_path):
     assert (table["splits"] == 2).all()
     assert table["error"].between(0, 1).all()
     assert (folder / "sweep.md").read_text().count("\n") == 6
+    lines = done.stdout.splitlines()
+    jobs = [line for line in lines if line.startswith("job ")]
+    assert lines[:4] == jobs  # a line each, and no word of what the others stored
+    assert jobs[1].startswith("job 2 of 4: dataset=iris algorithm=kissme protocol.splits=2")
+    assert jobs[1].endswith(f"mean error {table['error'][1]:.3f}, 2 cells computed, 0 reused")
+    assert [line.strip() for line in lines if line.strip() in ("Sweep", "Mean error over the splits")] == [
+        "Sweep"
+    ]
 
 
 @pytest.mark.slow
@@ -194,14 +205,138 @@ def test_an_installed_wheel_finds_its_configs(tmp_path):
     )
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    code = "from mloml.config import compose, paths; print(paths.conf_dir()); compose.compose_study('table2')"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    code = "from mloml.config.paths import conf_dir; print(conf_dir())"
+    (tmp_path / "empty").mkdir()
+
+    def python(*words):
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path / "empty",
+            env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert Path(python("-c", code).stdout.strip()) == tmp_path / "site/mloml/conf"
+    small = ("protocol=lite", "protocol.splits=2", "datasets=[iris]", "algorithms=[euclidean,kissme]")
+    done = python("-m", "mloml", "reproduce", "table2", *small, "data.offline=true", "execution.n_jobs=1")
     assert done.returncode == 0, done.stderr
-    assert Path(done.stdout.strip()) == tmp_path / "site/mloml/conf"
+    text = (tmp_path / "empty/results/table2/table2.md").read_text()
+    assert "Made by `mloml reproduce table2 protocol=lite" in text
+    done = python("-m", "mloml", "report")
+    assert done.returncode == 0, done.stderr
+    assert "Euclidean" in (tmp_path / "empty/results/report/index.html").read_text()
+
+
+MY_CONFIGS = {
+    "algorithm/mine.yaml": "defaults: [kissme, _self_]\nname: mine\ntitle: Mine\n",
+    "algorithm/odd.yaml": "defaults: [mine, _self_]\nname: odd\ntitle: Odd\n",
+}
+
+
+@pytest.fixture
+def my_configs(tmp_path):
+    """A user's own folder of configs, laid out like ours; each inherits from another."""
+    for name, text in MY_CONFIGS.items():
+        path = tmp_path / "my" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def outcome(capfd, *arguments):
+    """Run a command line in this process; return its exit code and what it printed."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    printed = capfd.readouterr()
+    return end.value.code, printed.out, printed.err
+
+
+@pytest.mark.parametrize("flags", [["--cfg", "job"], ["-c", "job"], ["--cfg=job"]])
+def test_the_composed_config_is_shown_and_nothing_runs(flags, my_configs, monkeypatch, capfd):
+    monkeypatch.chdir(my_configs)
+    code, out, _ = outcome(capfd, *flags, "--config-dir", "my", "algorithm=mine", "dataset=wine")
+    assert code == 0
+    assert "name: mine" in out and "learner: KISSME" in out and "name: wine" in out
+    assert not (my_configs / "results").exists()
+
+
+def test_the_version_is_that_of_the_package(capfd):
+    from mloml import __version__
+
+    assert outcome(capfd, "--version")[:2] == (0, f"mloml {__version__}\n")
+
+
+def test_python_dash_m_is_the_command(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mloml", "--help"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout == help_text()
+    assert (
+        "mloml reproduce NAME" in done.stdout and "make" not in done.stdout.split("Config groups")[0].split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mloml data f", ["fetch"]),
+        ("mloml data ", ["list", "fetch", "show"]),
+        ("mloml data show iri", ["iris"]),
+        ("mloml reproduce tab", ["table1", "table2", "table3"]),
+        ("mloml report ", []),
+        ("mloml dataset=ir", None),
+        ("mloml da", None),
+    ],
+)
+def test_the_shell_completes_commands_and_leaves_overrides_to_hydra(line, expected):
+    assert options(line) == expected
+
+
+def test_completion_prints_no_parse_error(monkeypatch, capfd):
+    monkeypatch.setenv("COMP_LINE", "mloml data f")
+    monkeypatch.setenv("COMP_POINT", "12")
+    assert outcome(capfd, "-sc", "query=bash") == (0, "fetch\n", "")
+
+
+def test_a_sweeps_folder_is_named_by_whole_words():
+    overrides = ["dataset=iris,wine", "algorithm=mloml_r,mloml_t", "algorithm.n_layers=1,3,5,7,9"]
+    assert sweep_name(overrides).rsplit("-", 1)[0] == "dataset-iris_wine-algorithm-mloml_r_mloml_t"
+
+
+def test_reproduce_knows_every_artefact_and_answers_slips_in_one_line(capfd):
+    code, out, _ = outcome(capfd, "reproduce", "--help")
+    assert code == 0
+    assert all(f"  {name} " in out for name in [*recipes(), "all"])
+    assert outcome(capfd, "reproduce", "tabel2")[::2] == (
+        2, f"error: tabel2: no such artefact; did you mean 'table2'? ({', '.join(recipes())})\n",
+    )  # fmt: skip
+    code, _, err = outcome(capfd, "reproduce", "table2", "--cfg", "job")
+    assert (code, err) == (2, "error: --cfg: no such flag here, only --config-dir FOLDER and --help\n")
+    code, _, err = outcome(capfd, "report", "execution.results=nowhere")
+    assert code == 2 and err.startswith("error: execution.results=nowhere: there is no such folder")
+
+
+SMALL = ("protocol.splits=2", "protocol.folds=2", "execution.n_jobs=1", "data.offline=true")
+
+
+@pytest.mark.slow
+def test_a_config_with_defaults_works_alone_in_a_sweep_and_in_table_2(my_configs, monkeypatch, capfd):
+    monkeypatch.chdir(my_configs)
+    folder = ("--config-dir", "my")
+    assert outcome(capfd, *folder, "algorithm=mine", "dataset=iris", *SMALL)[0] == 0
+    code, out, err = outcome(capfd, "-m", *folder, "algorithm=mine,odd", "dataset=iris", *SMALL)
+    assert code == 0, err
+    assert out.count("mean error") == 2
+    code, out, err = outcome(
+        capfd, "reproduce", "table2", *folder, "datasets=[iris]", "algorithms=[kissme,mine,odd]", *SMALL
+    )
+    assert code == 0, err
+    table = pd.read_csv("results/table2/table2.csv")
+    assert table["Mine"].tolist() == table["Odd"].tolist() == table["KISSME"].tolist()
+
+
+def test_words_are_sorted_and_folders_travel_as_one_override(my_configs):
+    words = Words.of(["a=1", "--config-dir", str(my_configs / "my"), "-m"])
+    assert words.with_folders() == ["a=1", f"hydra.searchpath=[file://{my_configs / 'my'}]"]

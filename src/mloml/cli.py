@@ -1,4 +1,4 @@
-"""`mloml`: run one (dataset, algorithm) or a sweep; look at the data; look at the results."""
+"""`mloml`: run one (dataset, algorithm) or a sweep; see what data and results there are; reproduce."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Run one algorithm on one dataset, over all splits:
   mloml dataset=csv dataset.path=mine.csv dataset.label=class
 Sweep over any keys; it ends in one table:
   mloml -m dataset=iris,wine algorithm=mloml_r,mloml_t algorithm.n_layers=1,3,5
-Look at the data and at the results:
+See what data and results there are:
   mloml data list | fetch [NAME ...] | show NAME
   mloml status [FOLDER ...] [--recompute N]
 Make the paper's tables and figures, and a page over all that was made:

@@ -66,7 +66,7 @@ def test_a_time_limit_is_final(path):
 def test_a_settled_claim_leaves_no_trace(path):
     with claim(path, "run") as held:
         held.note(STARTED)
-        held.settle()
+        held.remove()
     assert not path.exists()
     assert verdict(path, "run") is None
     assert not is_held(path)

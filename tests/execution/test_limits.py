@@ -63,7 +63,7 @@ def test_a_limit_that_is_off_again_kills_nobody(tmp_path):
         "    time.sleep(1)\n"
         "    GUARD._process.kill(); GUARD._process.wait()\n"  # as the system may, when memory is short
         "    with time_limit(60, held): print(GUARD._process.poll())\n"
-        "    held.settle()\n"
+        "    held.remove()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "cell")], capture_output=True, text=True

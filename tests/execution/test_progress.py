@@ -26,7 +26,7 @@ def test_cells_cost_what_others_of_their_kind_cost():
     estimate.learn(a_record("iris", 3.0))
     estimate.learn(a_record("waveform", 100.0))
     assert estimate.seconds_left() == (10 * 2.0 + 2 * 100.0) / 2
-    estimate.settle(a_cell("waveform"))
+    estimate.count_off(a_cell("waveform"))
     assert estimate.seconds_left() == (10 * 2.0 + 1 * 100.0) / 2
 
 
@@ -48,8 +48,8 @@ def test_without_a_terminal_plain_lines_tell_the_progress():
     cells = [a_cell("iris"), a_cell("wine")]
     with Board(Console(file=output), cells, workers=1) as board:
         board.estimate.learn(a_record("iris", 1.0))
-        board.settled(cells[0], failed=False)
-        board.settled(cells[1], failed=True)
+        board.count(cells[0], failed=False)
+        board.count(cells[1], failed=True)
     assert output.getvalue() == "2/2 cells (100 %), 0:00:00 gone, 1 failed\n"
 
 
@@ -58,6 +58,6 @@ def test_on_a_terminal_a_bar_tells_the_time_left():
     cells = [a_cell("iris"), a_cell("wine")]
     with Board(Console(file=output, force_terminal=True, width=120), cells, workers=1) as board:
         board.estimate.learn(a_record("iris", 60.0))
-        board.settled(cells[0], failed=False)
+        board.count(cells[0], failed=False)
     assert "1/2" in output.getvalue()
     assert "about 0:01:00 left" in output.getvalue()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mloml.analysis.timing import cells as cost
 from mloml.config.schema import Algorithm, ProtocolConfig, Study
 from mloml.datasets import DataSettings, catalogue
 from mloml.errors import MlomlError
 from mloml.evaluation.cell import Cell
+from mloml.reporting import cell_cost as cost
 from mloml.reporting import status as provenance
 from mloml.results import surroundings
 from mloml.results.manifest import Source, check, write_manifest

@@ -57,8 +57,11 @@ def read_csv(stream: BinaryIO, *, label: str | None = None, missing: str = "erro
     columns = [name.strip() for name in next(_rows(iter([header]), separator, where), [])]
     if len(columns) < 2:
         raise DataFormatError(f"{where}: the first line does not name at least two columns")
-    if all(_is_number(name) for name in columns):
-        raise DataFormatError(f"{where}: the first line holds numbers; a line with column names is needed")
+    if _looks_like_data(columns):
+        shown = ",".join(columns[:4])
+        raise DataFormatError(
+            f"{where}: the first line holds numbers ({shown}…), not names; put a line of names before it"
+        )
     rows = _rows(lines, separator, where)
     return read_table(
         rows, columns, label=_label_column(columns, label, where), missing=missing, where=where, first_line=2
@@ -123,6 +126,13 @@ def _label_column(columns: Sequence[str], label: str | None, where: str) -> int:
         shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         raise DataFormatError(f"{where}: no column '{label}' (dataset.label); it has {shown}")
     return columns.index(label)
+
+
+def _looks_like_data(names: list[str]) -> bool:
+    """Tell a row from column names: all are numbers, or all but a label; a table's 0, 1, 2, … are names."""
+    numbers = [name for name in names if _is_number(name)]
+    counted = any(numbers == [str(first + i) for i in range(len(numbers))] for first in (0, 1))
+    return len(numbers) == len(names) or (len(numbers) == len(names) - 1 and not counted)
 
 
 def _is_number(text: str) -> bool:

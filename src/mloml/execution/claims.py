@@ -1,8 +1,8 @@
 """Claims: who computes a cell right now, and how earlier attempts of the same run ended.
 
 A claim is a file that the computing process holds a lock on. The kernel releases the lock when the
-process ends in whatever way, the file goes only when the cell is settled. So a file without a lock tells
-that a process died with this cell in its hands, and its lines tell how often.
+process ends in whatever way, the file goes only when the cell is stored or has failed. So a file without
+a lock tells that a process died while it computed this cell, and its lines tell how often.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Claim:
         except OSError as error:
             raise StoreError(f"{self.path.parent}: cannot be written ({error.strerror})") from None
 
-    def settle(self) -> None:
-        """Remove the traces: the cell is stored, or failed in an orderly way."""
+    def remove(self) -> None:
+        """Remove the file: the cell is stored, or failed in an orderly way."""
         self.path.unlink(missing_ok=True)
 
 
@@ -129,7 +129,7 @@ def _lock(path: Path) -> int | None:
                 return descriptor  # no locks on this file system: cells may be computed twice, never damaged
             if _is_same_file(path, descriptor):
                 return descriptor
-            os.close(descriptor)  # its holder settled and removed it between our open and our lock
+            os.close(descriptor)  # its holder removed it between our open and our lock
     except OSError as error:
         raise StoreError(f"{path.parent}: cannot be written ({error.strerror})") from None
 

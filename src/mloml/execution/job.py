@@ -70,7 +70,7 @@ def compute(job: Job) -> Outcome:
             if held is None:
                 return Outcome(key, "busy")
             outcome = stored(job, "found") or lost(job) or _attempt(job, store, held)
-            held.settle()
+            held.remove()
             _spare_the_collector(job.cell.algorithm.learner)
             return outcome
     except (StoreError, CodeChangedError, KernelError) as error:
@@ -88,7 +88,7 @@ def stored(job: Job, state: str) -> Outcome | None:
         return Outcome(job.cell.key, "failed", type(error).__name__, str(error))
 
 
-_settled: set[str] = set()
+_collected: set[str] = set()
 
 
 def _spare_the_collector(learner: str) -> None:
@@ -96,8 +96,8 @@ def _spare_the_collector(learner: str) -> None:
 
     Where psutil is not installed, loky collects once a second; that took a tenth of a worker's time.
     """
-    if learner not in _settled:
-        _settled.add(learner)
+    if learner not in _collected:
+        _collected.add(learner)
         gc.collect()
         gc.freeze()
 

@@ -41,7 +41,7 @@ class Estimate:
         self._seconds[group] = self._seconds.get(group, 0.0) + record["seconds"]["total"]
         self._count[group] += 1
 
-    def settle(self, cell: Cell) -> None:
+    def count_off(self, cell: Cell) -> None:
         """One less to do."""
         self._left[_group(cell)] -= 1
 
@@ -56,10 +56,14 @@ class Estimate:
 
 
 class Board:
-    """Shows a run's progress for the time of a ``with`` block."""
+    """Shows a run's progress for the time of a ``with`` block.
 
-    def __init__(self, console: Console, cells: list[Cell], workers: int) -> None:
+    Where there is no terminal for a bar, it is a line now and then, unless ``lines`` is false.
+    """
+
+    def __init__(self, console: Console, cells: list[Cell], workers: int, *, lines: bool = True) -> None:
         self.estimate = Estimate(cells, workers)
+        self._lines = lines
         self._console = console
         self._total = len(cells)
         self._done = 0
@@ -80,16 +84,18 @@ class Board:
         if self._bar is not None:
             self._bar.stop()
 
-    def settled(self, cell: Cell, failed: bool) -> None:
+    def count(self, cell: Cell, failed: bool) -> None:
         """Count one more cell."""
         self._done += 1
         self._failed += failed
-        self.estimate.settle(cell)
+        self.estimate.count_off(cell)
         left = self.estimate.seconds_left()
         self._end = None if left is None else time.monotonic() + left
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
-        elif time.monotonic() - self._last_line >= LINE_SECONDS or self._done == self._total:
+        elif self._lines and (
+            time.monotonic() - self._last_line >= LINE_SECONDS or self._done == self._total
+        ):
             self._last_line = time.monotonic()
             share = 100 * self._done // self._total
             self.say(f"{self._done}/{self._total} cells ({share} %), {self.words()}")

@@ -20,7 +20,7 @@ POLL_SECONDS = {"slurm": 5.0, "local": 0.2}
 
 @dataclass
 class Bundle:
-    """The cells of one batch job; ``starts`` counts attempts that settled none of them."""
+    """The cells of one batch job; ``starts`` counts attempts that finished none of them."""
 
     jobs: list[Job]
     task: Any = None
@@ -70,7 +70,7 @@ class SlurmBackend:
         try:
             while self._active:
                 for bundle in list(self._active):
-                    yield from self._look_at(bundle)
+                    yield from self._results_of(bundle)
                 time.sleep(self._poll if self._active else 0)
         finally:
             self.close()
@@ -91,7 +91,7 @@ class SlurmBackend:
             bundle.task = task
         self._active += bundles
 
-    def _look_at(self, bundle: Bundle) -> Generator[Outcome]:
+    def _results_of(self, bundle: Bundle) -> Generator[Outcome]:
         """Yield what became of a bundle's cells since the last look; after a death, submit the rest again."""
         done = bundle.task.done()
         error = bundle.task.exception() if done else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,6 @@ from mloml.command_line import Command, process_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.evaluation.fingerprint import require_current_code
 from mloml.execution import open_backend
-from mloml.execution.collector import collector_as_usual, collector_at_rest
 from mloml.execution.ending import Interruption, one_interruption
 from mloml.execution.failures import failures_frame
 from mloml.execution.inventory import Inventory, in_turn, take_inventory
@@ -26,6 +25,7 @@ from mloml.execution.rounds import final_outcomes
 from mloml.execution.summary import in_one_line, print_summary
 from mloml.files import clear, write_atomically
 from mloml.output import INTERRUPTED
+from mloml.results.collector import collector_as_usual, collector_at_rest
 from mloml.results.manifest import Source, write_manifest
 from mloml.results.running import running
 from mloml.results.stale import stale_lines
@@ -226,7 +226,7 @@ class _Run:
         if self.records and not self.one_line:
             self.say(f"{len(self.records)} cells reused, {len(wanted)} to compute")
         backend = open_backend(self.study.execution, Path(self.study.execution.results, "jobs"))
-        with closing(backend), Board(self.console, list(wanted.values()), backend.n_jobs) as board:
+        with closing(backend), self._board(wanted.values(), backend.n_jobs) as board:
             for record in self.records.values():
                 board.estimate.learn(record)
             if backend.remark:
@@ -239,6 +239,9 @@ class _Run:
             except KeyboardInterrupt:
                 board.say("stopping; finished cells are stored, waiting for the workers to end")
                 raise
+
+    def _board(self, cells: Iterable[Cell], workers: int) -> Board:
+        return Board(self.console, list(cells), workers, lines=not self.one_line)
 
     def _follow(self, outcomes: Generator[Outcome], wanted: dict[str, Cell], board: Board) -> None:
         with closing(outcomes):
@@ -263,7 +266,7 @@ class _Run:
             self.records[cell.key] = record
             self.computed += outcome.state == "ok"
             board.estimate.learn(record)
-        board.settled(cell, outcome.state in FAILURES)
+        board.count(cell, outcome.state in FAILURES)
         if time.monotonic() >= self._next_refresh:
             self._refresh_in_between(board)
 
@@ -283,9 +286,9 @@ class _Run:
 
     def result(self) -> StudyResult:
         """Return what the run has come to; made once as long as no further cell comes in."""
-        settled = len(self.records), len(self.failures)
-        if self._result is None or self._result[0] != settled:
-            self._result = settled, self._make_result()
+        done = len(self.records), len(self.failures)
+        if self._result is None or self._result[0] != done:
+            self._result = done, self._make_result()
         return self._result[1]
 
     def _make_result(self) -> StudyResult:

@@ -28,12 +28,11 @@ def find_learners() -> dict[str, type[Any]]:
 
 
 def is_learner(kind: Any) -> bool:
-    """Tell a learner's class from whatever else a module holds."""
-    from .base import MetricLearner
-    from .online import OnlineLearner
-
-    ours = inspect.isclass(kind) and issubclass(kind, MetricLearner | OnlineLearner)
-    return ours and not inspect.isabstract(kind)
+    """Tell a learner's class from whatever else a module holds, without importing anything."""
+    if not inspect.isclass(kind) or inspect.isabstract(kind):
+        return False
+    bases = {f"{base.__module__}.{base.__name__}" for base in kind.__mro__}
+    return bool(bases & {f"{__name__}.base.MetricLearner", f"{__name__}.online.OnlineLearner"})
 
 
 def __getattr__(name: str) -> Any:

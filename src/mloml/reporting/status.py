@@ -11,7 +11,7 @@ from mloml.errors import MlomlError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Tell whether artefacts still match the store and the code; the exit code is 1 when one does not."""
-    from mloml.analysis.timing.cells import cost_report, fill_in
+    from mloml.reporting.cell_cost import cost_report, fill_in
     from mloml.results.manifest import MANIFEST, check, notes
     from mloml.results.store import Store
 

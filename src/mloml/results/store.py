@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mloml.errors import CellFileError
-from mloml.execution.collector import collector_at_rest
 from mloml.files import clear, write_atomically
 from mloml.results import cell_file
+from mloml.results.collector import collector_at_rest
 
 if TYPE_CHECKING:
     import pandas as pd

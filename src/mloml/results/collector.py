@@ -21,5 +21,5 @@ def collector_at_rest() -> Iterator[None]:
 
 
 def collector_as_usual() -> None:
-    """Let the collector look at everything again."""
+    """Let the collector visit everything again."""
     gc.unfreeze()
