@@ -60,7 +60,7 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm():
         ("", "does not name at least two columns"),
         ("label\nx\n", "does not name at least two columns"),
         ("1,2,3\n4,5,6\n", "the first line holds numbers"),
-        ("5.1,3.5,setosa\n4,3,virginica\n", "the first line holds numbers (5.1,3.5,setosa…), not names"),
+        ("5.1,3.5,setosa\n4,3,virginica\n", r"the first line holds numbers \(5.1,3.5,setosa…\), not names"),
         ("a,b\n1\0,2\n", "binary data"),
     ],
 )

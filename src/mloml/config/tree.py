@@ -77,13 +77,12 @@ def require_choice(group: str, name: str, beside: Sequence[str] = ()) -> str:
 def compose_one(config_name: str, overrides: Sequence[str]) -> DictConfig:
     """Compose a config with Hydra; what Hydra does not like is one line."""
     GlobalHydra.instance().clear()
-    beside = search_path(overrides)
+    first, *beside = _first_with(config_name, search_path(overrides))
     others = [word for word in overrides if not word.startswith(f"{SEARCH_PATH}=")]
+    added = [search_path_override(beside)] if beside else []
     try:
-        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return compose(
-                config_name, overrides=[*others, *([search_path_override(beside)] if beside else [])]
-            )
+        with initialize_config_dir(first.removeprefix("file://"), version_base="1.3"):
+            return compose(config_name, overrides=[*others, *added])
     except (HydraException, OmegaConfBaseException) as error:
         cause = error.__cause__ or error
         raise ConfigError(" ".join(str(cause).split())) from None
@@ -104,6 +103,16 @@ def compose_members(group: str, names: Sequence[str], beside: Sequence[str] = ()
     words = [f"+{group}@members.m{number}={name}" for number, name in enumerate(names)]
     members = compose_one("config", [*words, search_path_override(beside)]).members
     return {name: members._get_node(f"m{number}") for number, name in enumerate(names)}
+
+
+def _first_with(config_name: str, beside: Sequence[str]) -> list[str]:
+    """Return our folder and the user's; one that has this config first, where Hydra wants it."""
+    ours = f"file://{conf_dir()}"
+    has_it = (place for place in (ours, *beside) if (_folder(place) / f"{config_name}.yaml").is_file())
+    first = next(has_it, ours)
+    if not first.startswith("file://"):
+        raise ConfigError(f"{first}: {config_name}.yaml must be in a folder, not in a package")
+    return [first, *(place for place in (ours, *beside) if place != first)]
 
 
 def _address(folder: str) -> str:

@@ -36,7 +36,7 @@ def learner_class(name: str) -> type[Any]:
     from mloml import learners
 
     module = IMPORTED.learner_module(name)  # only this one is imported, not all learners
-    kind = getattr(import_module(module), name, None) if module else None
+    kind: Any = getattr(import_module(module), name, None) if module else None
     if learners.is_learner(kind) and not name.startswith("_"):
         return kind
     known = learners.find_learners()

@@ -6,6 +6,7 @@ import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -96,7 +97,8 @@ def recipes() -> dict[str, Recipe]:
 
 def find_recipe(name: str) -> Recipe:
     """Return a recipe by its name, or that of an importable module of one's own: ``package.module``."""
-    if "." in name:
+    known = recipes()
+    if "." in name or (name not in known and name.isidentifier() and find_spec(name) is not None):
         try:
             found = import_module(name).RECIPE
         except (ImportError, AttributeError) as error:
@@ -104,7 +106,6 @@ def find_recipe(name: str) -> Recipe:
         if not isinstance(found, Recipe):
             raise ConfigError(f"{name}.RECIPE: must be a mloml.reporting.recipe.Recipe")
         return found
-    known = recipes()
     if name not in known:
         raise ConfigError(f"{name}: no such artefact{suggestion(name, known)} ({', '.join(known)})")
     return known[name]
