@@ -54,14 +54,14 @@ class Pull(OnlineLearner, MetricLearner):
             if self.diverged_:
                 return
             p, q = rows[row] - rows[similar], rows[row] - rows[other]
-            u, v = self._L @ p, self._L @ q
-            if 1 + u @ u - v @ v > 0:
-                with np.errstate(all="ignore"):
-                    moved = self._L - np.outer(u, p) * (self.gamma / (1 + self.gamma * (p @ p)))
-                if not np.isfinite(moved).all():
-                    self._stop_beyond_bounds()
-                    return
-                self._L = moved
+            with np.errstate(all="ignore"):
+                u, v = self._L @ p, self._L @ q
+                hinge = 1 + u @ u - v @ v
+                step = np.outer(u, p) * (self.gamma / (1 + self.gamma * (p @ p)))
+            if not (abs(hinge) < 1e200 and np.isfinite(step).all()):
+                self._stop_beyond_bounds()
+            elif hinge > 0:
+                self._L = self._L - step
                 self._counters[layout.UPDATES] += 1
 
     def _factor(self):
@@ -148,8 +148,7 @@ def checkout(tmp_path_factory):
     """A copy of the package and its configs, with what a stranger adds by the documented steps."""
     root = tmp_path_factory.mktemp("stranger")
     package = Path(mloml.__file__).parent
-    # Links, because files are only added; what is compiled is found again.
-    shutil.copytree(package, root / "src" / "mloml", copy_function=os.link)
+    shutil.copytree(package, root / "src" / "mloml")
     shutil.copytree(conf_dir(), root / "conf")
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
