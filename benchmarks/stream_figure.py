@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from mloml.reporting.style import look, paper_style
 
 CONFIG_NAMES = {"MOML": "moml", "MLOML": "mloml_r", "MLOML-r": "mloml_r", "MLOML-s": "mloml_s"}

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import measure
 import numpy as np
 import stream_figure
+from scipy.sparse import issparse
 
 from mloml.evaluation.scoring import Rows
 from mloml.learners import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML, Euclidean
@@ -32,6 +33,8 @@ FRESH = 2_000
 LEARNERS: dict[str, Callable[[], Any]] = {
     "MOML": lambda: MOML(gamma=1e-3),
     "MOML, shrink": lambda: MOML(gamma=1e-3, cone="shrink"),
+    "MOML, diagonal": lambda: MOML(gamma=1e-1, metric="diagonal"),
+    "MOML, rank 5": lambda: MOML(gamma=1e-2, n_components=5, random_state=0),
     "MLOML": MLOML,
     "MLOML-r": lambda: MLOML(activation="relu", gamma=1e-2),
     "MLOML-r, shrink": lambda: MLOML(activation="relu", gamma=1e-2, cone="shrink"),
@@ -84,8 +87,11 @@ def layers(learner: Any) -> tuple[np.ndarray, np.ndarray]:
     steps = np.atleast_1d(learner.n_updates_)
     if hasattr(learner, "layers_"):
         metrics = [learner.get_mahalanobis_matrix(i + 1) for i in range(len(steps))]
+    elif getattr(learner, "n_components", None):  # of the eigenvalues that are not zero by construction
+        metrics = [learner.components_ @ learner.components_.T]
     elif hasattr(learner, "get_mahalanobis_matrix"):
-        metrics = [learner.get_mahalanobis_matrix()]
+        M = learner.get_mahalanobis_matrix()
+        metrics = [M.toarray() if issparse(M) else M]
     else:
         return steps, np.full(len(steps), np.nan)
     return steps, np.array([np.linalg.eigvalsh(M)[0] for M in metrics])

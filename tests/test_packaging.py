@@ -1,4 +1,4 @@
-"""What is installed: a wheel that works in an empty folder, a source distribution that has what its Makefile needs."""
+"""What is installed: a wheel that works in an empty folder, and a source distribution that is complete."""
 
 from __future__ import annotations
 

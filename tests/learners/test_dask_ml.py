@@ -1,4 +1,4 @@
-"""dask-ml's ``Incremental`` hands blocks to ``partial_fit``; what comes out is what the blocks teach by hand."""
+"""dask-ml's ``Incremental`` hands blocks to ``partial_fit``: as if they were handed over one by one."""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ Each function has the name and signature of the compiled one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mloml.arrays import Array, Counts, Triplets
@@ -27,6 +29,89 @@ def opml_scan(rows: Array, triplets: Triplets, L: Array, gamma: float, counters:
         L -= (towards_p - towards_q) / determinant
         counters[0] += 1
     return len(triplets)
+
+
+def diagonal_scan(
+    rows: Array,
+    triplets: Triplets,
+    w: Array,
+    gamma: float,
+    keep: float,
+    floor: float,
+    variant: int,
+    counters: Counts,
+) -> int:
+    """``w <- w + gamma q² - g_p p²`` while the hinge is active, each weight's ``g_p`` by the split rule."""
+    for t, i, j in triplets:
+        p2, q2 = (rows[t] - rows[i]) ** 2, (rows[t] - rows[j]) ** 2
+        hinge, size = 1 + w @ (p2 - q2), ((p2 - q2) ** 2).sum()
+        if hinge <= 0 or gamma <= 0:
+            continue
+        g = min(gamma, hinge / size) if variant == 1 and size > 0 else gamma
+        pushed = w + g * q2
+        pulled = p2 > 0
+        s = p2[pulled] / pushed[pulled]
+        pull = np.full(len(w), g)
+        pull[pulled] = np.maximum(0, np.minimum(g, np.minimum((1 - keep) / s, 1 / s - floor / p2[pulled])))
+        w[:] = pushed - pull * p2
+        counters[0] += 1
+        counters[1] += np.any(pull < g)
+    return len(triplets)
+
+
+def sparse_diagonal_scan(
+    data: Array, indices: Triplets, starts: Triplets, triplets: Triplets, w: Array, *rest: Any
+) -> int:
+    """Do the same for rows that are given by their entries."""
+    return diagonal_scan(dense_rows(data, indices, starts, len(w)), triplets, w, *rest)
+
+
+def low_rank_scan(
+    rows: Array, triplets: Triplets, W: Array, gamma: float, outputs: Array, counters: Counts
+) -> int:
+    """``L <- L (I + gamma/2 p p' - g_q q q')^-1`` while the hinge is active, ``L = W'``."""
+    for m, (t, i, j) in enumerate(triplets):
+        p, q = rows[t] - rows[i], rows[t] - rows[j]
+        if 1 + np.sum((W.T @ p) ** 2) - np.sum((W.T @ q) ** 2) > 0 and gamma > 0:
+            pulled = np.eye(len(p)) + gamma / 2 * np.outer(p, p)
+            s = q @ np.linalg.solve(pulled, q)
+            push = min(gamma / 2, 0.9 / s) if s > 0 else gamma / 2
+            W[:] = np.linalg.solve(pulled - push * np.outer(q, q), W)
+            counters[0] += 1
+            counters[1] += push < gamma / 2
+        if len(outputs):
+            outputs[m] = rows[[t, i, j]] @ W
+    return len(triplets)
+
+
+def sparse_low_rank_scan(
+    data: Array, indices: Triplets, starts: Triplets, triplets: Triplets, W: Array, *rest: Any
+) -> int:
+    """Do the same for rows that are given by their entries."""
+    return low_rank_scan(dense_rows(data, indices, starts, len(W)), triplets, W, *rest)
+
+
+def sparse_opml_scan(
+    data: Array, indices: Triplets, starts: Triplets, triplets: Triplets, L: Array, *rest: Any
+) -> int:
+    """OPML of rows that are given by their entries."""
+    return opml_scan(dense_rows(data, indices, starts, len(L)), triplets, L, *rest)
+
+
+def sparse_oasis_scan(
+    data: Array, indices: Triplets, starts: Triplets, triplets: Triplets, W: Array, *rest: Any
+) -> int:
+    """OASIS of rows that are given by their entries."""
+    return oasis_scan(dense_rows(data, indices, starts, len(W)), triplets, W, *rest)
+
+
+def dense_rows(data: Array, indices: Triplets, starts: Triplets, d: int) -> Array:
+    """Return rows that are given by their entries as an array."""
+    rows = np.zeros((len(starts) - 1, d))
+    for i in range(len(rows)):
+        part = slice(starts[i], starts[i + 1])
+        rows[i, indices[part]] = data[part]
+    return rows
 
 
 def lego_scan(

@@ -70,6 +70,47 @@ def _online(*settings: Any) -> Callable[[], tuple[Any, ...]]:
     return lambda: (_rows(), _triplets(), np.eye(D), *settings, np.zeros(layout.INTEGERS, dtype=np.int64))
 
 
+def _diagonal(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a scan that shortens pulls, for these rows, ending in its counts."""
+    counts = np.zeros(layout.INTEGERS, dtype=np.int64)
+    return *rows, _triplets(), np.ones(D), 0.6, 0.1, 0.2, layout.PAPER, counts
+
+
+def _low_rank(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a scan of a factor of two rows that shortens pushes, for these rows, ending in its counts."""
+    counts = np.zeros(layout.INTEGERS, dtype=np.int64)
+    return *rows, _triplets(), np.cos(np.arange(2.0 * D)).reshape(D, 2), 0.8, np.zeros((14, 3, 2)), counts
+
+
+def _factor(*arguments: Any) -> Any:
+    """Of a low-rank scan's arguments the factor, the outputs, and the counts of updates and short pushes."""
+    return arguments[-4], arguments[-2], arguments[-1][:2]
+
+
+def _sparse_rows() -> tuple[Any, ...]:
+    """Return the rows with a third of their entries left out: entries, features, and where rows start."""
+    from scipy.sparse import csr_array
+
+    X = _rows()
+    X.ravel()[::3] = 0.0
+    sparse = csr_array(X)
+    return sparse.data, sparse.indices.astype(np.int32), sparse.indptr.astype(np.int64)
+
+
+def _sparse_square(step: float) -> tuple[Any, ...]:
+    return *_sparse_rows(), *_online(step)()[1:]
+
+
+def _square(*arguments: Any) -> Any:
+    """Of such a scan's arguments the matrix, and the counts of updates and of cone failures."""
+    return arguments[4], arguments[-1][:2]
+
+
+def _weights(*arguments: Any) -> Any:
+    """Of a diagonal scan's arguments the weights, and the counts of updates and of shortened pulls."""
+    return arguments[-6], arguments[-1][:2]
+
+
 def _learned(*arguments: Any) -> Any:
     """Of a scan's arguments the matrix, and the counts of updates and of cone failures."""
     return arguments[2], arguments[-1][:2]
@@ -272,6 +313,12 @@ PROBLEMS = (
     Problem("rdml.rdml_scan", _ONLINE, _online(False, 0.2), _learned),
     Problem("oasis.oasis_scan", _ONLINE, _online(0.1), _learned),
     Problem("slmoml.slmoml_scan", _ONLINE, _online(0.1), _learned),
+    Problem("diagonal.diagonal_scan", _ONLINE, lambda: _diagonal((_rows(),)), _weights),
+    Problem("diagonal.sparse_diagonal_scan", _ONLINE, lambda: _diagonal(_sparse_rows()), _weights),
+    Problem("low_rank.low_rank_scan", _ONLINE, lambda: _low_rank((_rows(),)), _factor),
+    Problem("low_rank.sparse_low_rank_scan", _ONLINE, lambda: _low_rank(_sparse_rows()), _factor),
+    Problem("sparse_square.sparse_opml_scan", _ONLINE, lambda: _sparse_square(0.6), _square),
+    Problem("sparse_square.sparse_oasis_scan", _ONLINE, lambda: _sparse_square(0.1), _square),
     Problem("lengths.add_lengths", _ONLINE, lambda: (_rows(), np.zeros(3))),
     Problem("triplets.one_row", _ONLINE, _one_row),
     Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(QUICK), _layers, _without_dense),

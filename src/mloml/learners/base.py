@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from mloml.arrays import Array
+
+from .sparse_rows import takes_sparse, validate_rows
 
 Metric = Callable[..., float]
 """The learned distance of two vectors: ``metric(u, v, squared=False)``."""
@@ -75,7 +77,7 @@ class MetricLearner(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transforme
     def transform(self, X: ArrayLike) -> Array:
         """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""
         check_is_fitted(self)
-        rows: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Array = validate_rows(self, X, reset=False)
         return rows @ self.components_.T
 
     def get_mahalanobis_matrix(self) -> Array:
@@ -110,4 +112,5 @@ class MetricLearner(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transforme
     def __sklearn_tags__(self) -> Tags:
         tags: Any = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = takes_sparse(self)
         return tags

@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 from threadpoolctl import ThreadpoolController
 
 from mloml.kernels.neighbours import nearest_of_class
 
 from .base import Array, MetricLearner
+from .sparse_rows import validate_rows
 
 Codes = NDArray[np.intp]
 
@@ -62,7 +62,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
 def labelled_rows(learner: MetricLearner, X: ArrayLike, y: ArrayLike) -> tuple[Array, Codes]:
     """Check parameters and input of ``learner``, set its ``classes_``; return the rows and class codes."""
     learner._validate_params()
-    rows, labels = validate_data(learner, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
+    rows, labels = validate_rows(learner, X, y, order="C", ensure_min_samples=2)
     check_classification_targets(labels)
     learner.classes_, codes = np.unique(labels, return_inverse=True)
     return rows, codes.astype(np.intp, copy=False)

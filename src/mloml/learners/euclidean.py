@@ -6,9 +6,9 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from .base import MetricLearner
+from .sparse_rows import validate_rows
 
 
 class Euclidean(MetricLearner):
@@ -42,6 +42,6 @@ class Euclidean(MetricLearner):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Check the rows and take the identity as metric."""
         self._validate_params()
-        rows, _ = validate_data(self, X, y, dtype=np.float64)
+        rows, _ = validate_rows(self, X, y)
         self.components_ = np.eye(rows.shape[1])
         return self

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mloml.kernels.padding import with_padding
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule
 
 from .base import Array, Metric, MetricLearner
+from .diagonal_state import DiagonalState
+from .low_rank_state import LowRankState, first_factor
+from .metric_form import require_possible
 from .metric_state import MetricState
 from .online import OnlineLearner, Triplets, warn_of_divergence
 from .signed_form import pair_scores, signed_similarity
+from .sparse_rows import validate_rows
 from .stack_state import Layer, Propagation, StackState, choose_cone, scan_name, step_counts
 
 FORWARD = Propagation()
@@ -74,14 +78,30 @@ class MOML(OnlineLearner, MetricLearner):
     cone_floor : float, default=0.1
         Under "split", how far a direction that is pulled on may be squeezed: a pull ends where ``p'M^-1 p``
         reaches ``||p||² / cone_floor``. 0: no such limit.
+    metric : {"full", "diagonal"}, default="full"
+        "diagonal" learns one weight per feature, for very many features and for sparse rows: O(d) a step,
+        O(non-zeros) for CSR rows, by the split rule on each weight, see :mod:`mloml.kernels.diagonal`. In
+        rows of many features each entry is small, so ``gamma`` has to be larger than for a full metric, 1 or
+        10 for texts. ``components_`` and ``M`` are sparse matrices then. It has no ``factor``, and no
+        ``cone`` but "split".
+    n_components : int or None, default=None
+        Rank of the metric: ``components_`` is (k, d) and ``transform`` gives k columns. A step costs O(k d),
+        O(k non-zeros) for CSR rows, and is the closed-form step on ``L`` of :mod:`mloml.kernels.low_rank`;
+        it has no ``factor``, ``cone`` or ``variant`` to choose. None: d.
+    init : {"pca", "random"}, default="pca"
+        Where a metric of low rank starts: at the principal axes of the rows of the first call, or at random
+        orthonormal rows, scaled so that rows keep their mean squared distance. Rows that have fewer than k
+        axes, as the first one of a stream does, are helped out by random ones.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
-    components_ : array of shape (d, d)
+    components_ : array of shape (d, d), or (n_components, d)
         The factor ``L``, which takes the user's rows; starts at the identity over ``scale_``. An indefinite
         ``M`` has none.
+    feature_weights_ : array of shape (d,)
+        The diagonal of ``M``, on the user's rows; only with ``metric="diagonal"``.
     n_cone_failures_ : int
         Steps that would have left the cone; under "split", shortened pulls; under "free", 0, since every step
         is taken as it is.
@@ -116,6 +136,9 @@ class MOML(OnlineLearner, MetricLearner):
         "cone": [StrOptions(set(layout.POLICIES)), None],
         "cone_keep": [Interval(Real, 0, 1, closed="neither")],
         "cone_floor": [Interval(Real, 0, 1, closed="left")],
+        "metric": [StrOptions({"full", "diagonal"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "init": [StrOptions({"pca", "random"})],
     }
 
     def __init__(
@@ -127,6 +150,9 @@ class MOML(OnlineLearner, MetricLearner):
         cone: str | None = None,
         cone_keep: float = 0.1,
         cone_floor: float = 0.1,
+        metric: str = "full",
+        n_components: int | None = None,
+        init: str = "pca",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
@@ -139,6 +165,9 @@ class MOML(OnlineLearner, MetricLearner):
         self.cone = cone
         self.cone_keep = cone_keep
         self.cone_floor = cone_floor
+        self.metric = metric
+        self.n_components = n_components
+        self.init = init
         self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
@@ -168,6 +197,14 @@ class MOML(OnlineLearner, MetricLearner):
             return state.metric / self.scale_ / self.scale_
         return super().get_mahalanobis_matrix()
 
+    @property
+    def feature_weights_(self) -> Array:
+        """The diagonal of ``M`` on the user's rows, for ``metric="diagonal"``."""
+        check_is_fitted(self)
+        if not isinstance(self._state, DiagonalState):
+            raise AttributeError("feature_weights_ exists only with metric='diagonal'; see components_")
+        return self._state.w / self.scale_ / self.scale_
+
     def pair_score(self, pairs: ArrayLike) -> Array:
         """Return how close the rows of each pair are, the larger the closer; ``pairs`` is (n, 2, d).
 
@@ -185,8 +222,8 @@ class MOML(OnlineLearner, MetricLearner):
         The nearest neighbours of x are the rows y of largest similarity. This method exists only where ``M``
         is indefinite; otherwise they are those of least distance after :meth:`transform`.
         """
-        left: Array = validate_data(self, X, reset=False)
-        right: Array = validate_data(self, Y, reset=False)
+        left: Array = validate_rows(self, X, reset=False)
+        right: Array = validate_rows(self, Y, reset=False)
         assert isinstance(self._state, MetricState)
         values, vectors = self._state.eigen
         return signed_similarity(values, vectors, self._scaled(left), self._scaled(right))
@@ -198,29 +235,46 @@ class MOML(OnlineLearner, MetricLearner):
             raise ValueError(why_no_factor(name, state))
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
+        require_possible(self, n_features)
         factor = self.factor or ("none" if self.cone == "free" else "frame")
         cone = choose_cone(factor, self.cone)
         self.diverged_ = False
-        self._state: StackState | MetricState
-        if factor == "none":
+        keep, floor = float(self.cone_keep), float(self.cone_floor)
+        self._state: StackState | MetricState | DiagonalState | LowRankState
+        if self.metric == "diagonal":
+            self._state = DiagonalState(n_features, float(self.gamma), keep, floor, self.variant)
+        elif self.n_components is not None:
+            start = first_factor(X, self.n_components, self.init, self.random_state)
+            self._state = LowRankState(start, float(self.gamma))
+        elif factor == "none":
             self._state = MetricState(n_features, float(self.gamma), cone, self.variant)
         else:
-            keep, floor = float(self.cone_keep), float(self.cone_floor)
             layer = Layer(factor, float(self.gamma), cone, self.variant, keep=keep, floor=floor)
             self._state = StackState(n_features, [layer])
 
     _starts_alike = False  # the step is part of the state
 
     @property
+    def _takes_sparse(self) -> bool:
+        return self.metric == "diagonal" or self.n_components is not None
+
+    @property
     def _scan(self) -> str:  # type: ignore[override]
+        if self.metric == "diagonal":
+            return "diagonal.diagonal_scan"
+        if self.n_components is not None:
+            return "low_rank.low_rank_scan"
         factor = self.factor or ("none" if self.cone == "free" else "frame")
         return "moml_metric.moml_scan" if factor == "none" else scan_name("fp", [factor])
 
     def _widen(self, n_features: int) -> None:
-        self._state.widen(n_features)
+        if isinstance(self._state, LowRankState):
+            super()._widen(n_features)  # says that a factor of low rank cannot
+        else:
+            self._state.widen(n_features)
 
     def _arrange(self, rows: Array) -> Array:
-        return with_padding(rows)
+        return rows if self._takes_sparse else with_padding(rows)
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         if not self.diverged_ and not self._state.learn(rows, triplets, FORWARD):
@@ -231,7 +285,7 @@ class MOML(OnlineLearner, MetricLearner):
         counts = self._state.counts[0]
         self.n_updates_, self.n_cone_failures_ = int(counts[layout.UPDATES]), int(counts[layout.FAILURES])
 
-    def _factor(self) -> Array:
+    def _factor(self) -> Any:
         state = _indefinite(self)
         if state is not None:
             raise AttributeError(why_no_factor("components_", state))

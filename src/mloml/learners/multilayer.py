@@ -8,19 +8,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mloml.kernels.padding import with_padding
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule
 
 from .base import LearnedDistance, Metric, checked_pairs, metric_function
-from .layer_settings import layer_kinds, layer_settings
+from .layer_settings import layer_kinds, layer_names, layer_settings
 from .learned import learned
+from .low_rank_state import first_factor
+from .narrow_stack import NarrowStackState, require_narrow
 from .one_row import NOT_FINITE, one_row, wrong_length
 from .online import OnlineLearner, Triplets, warn_of_divergence
+from .sparse_rows import validate_rows
 from .stack_state import Array, Propagation, StackState, activate, scan_name, step_counts
 
 
@@ -73,13 +77,20 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         None: the factor's default, "split" for "frame" and "cholesky", "clip" for "symmetric".
     cone_keep, cone_floor : float, default=0.1
         How much of a pull "split" takes, see :class:`~mloml.learners.moml.MOML`.
+    n_components : int or None, default=None
+        Rows of the first layer, (k, d), and size of all others, (k, k): for very many features, and for
+        sparse rows. The first layer is then that of ``MOML(n_components=k)``; all are moml or opml layers
+        that learn by forward propagation. None: d.
+    init : {"pca", "random"}, default="pca"
+        Where a first layer of k rows starts, see :class:`~mloml.learners.moml.MOML`.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
-    layers_ : array of shape (n_layers, d, d)
+    layers_ : array of shape (n_layers, d, d), or list of arrays
         The learned ``L_i``; the first takes the user's rows, so it starts at the identity over ``scale_``.
+        A list, (k, d) and then (k, k), with ``n_components``.
     w_ : array of shape (n_layers,)
         Weights of the local losses.
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
@@ -124,6 +135,8 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "cone": [StrOptions(set(layout.POLICIES)), None],
         "cone_keep": [Interval(Real, 0, 1, closed="neither")],
         "cone_floor": [Interval(Real, 0, 1, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "init": [StrOptions({"pca", "random"})],
     }
 
     def __init__(
@@ -144,6 +157,8 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         cone: str | None = None,
         cone_keep: float = 0.1,
         cone_floor: float = 0.1,
+        n_components: int | None = None,
+        init: str = "pca",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
@@ -165,6 +180,8 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.cone = cone
         self.cone_keep = cone_keep
         self.cone_floor = cone_floor
+        self.n_components = n_components
+        self.init = init
         self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
@@ -182,10 +199,16 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         self.diverged_ = False
-        self._state = StackState(n_features, layer_settings(self, X))
+        self._state: StackState | NarrowStackState
+        if self.n_components is None:
+            self._state = StackState(n_features, layer_settings(self, X))
+            return
+        require_narrow(self, layer_names(self.layer, self.n_layers), n_features)
+        start = first_factor(X, self.n_components, self.init, self.random_state)
+        self._state = NarrowStackState(start, layer_settings(self, None))
 
     def _scale_is_set(self) -> None:
-        if self.scale_ != 1.0:  # targets of lego layers
+        if self.scale_ != 1.0 and isinstance(self._state, StackState):  # targets of lego layers
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
 
@@ -196,10 +219,21 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return scan_name(self.propagation, layer_kinds(self))
 
     def _widen(self, n_features: int) -> None:
-        self._state.widen(n_features)
+        if isinstance(self._state, NarrowStackState):
+            super()._widen(n_features)  # says that a narrow first layer cannot
+        else:
+            self._state.widen(n_features)
+
+    def _kernels(self) -> set[str]:
+        first = set() if self.n_components is None else {"low_rank.low_rank_scan"}
+        return super()._kernels() | first
+
+    @property
+    def _takes_sparse(self) -> bool:
+        return self.n_components is not None
 
     def _arrange(self, rows: Array) -> Array:
-        return with_padding(rows)
+        return with_padding(rows) if self.n_components is None else rows
 
     def _learn(self, rows: Array, triplets: Triplets) -> None:
         how = Propagation(
@@ -216,7 +250,7 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             warn_of_divergence(self, f"a smaller rate (now {self.rate:g}) or gamma (now {self.gamma:g})")
 
     def _finish(self) -> None:
-        self.w_ = self._state.numbers[:, layout.WEIGHT].copy()
+        self.w_ = self._state.weights
         self.n_updates_ = self._state.counts[:, layout.UPDATES].copy()
         self.n_cone_failures_ = self._state.counts[:, layout.FAILURES].copy()
 
@@ -224,9 +258,9 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return step_counts(self._state.counts)
 
     @learned
-    def layers_(self) -> Array:
+    def layers_(self) -> Any:
         """Return the learned factors; the first takes the user's rows."""
-        layers = self._state.layers
+        layers: Any = self._state.layers
         if self.scale_ != 1.0:
             layers[0] /= self.scale_
         return layers
@@ -234,12 +268,14 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X: ArrayLike, layer: int | None = None) -> Array:
         """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last."""
         check_is_fitted(self)
-        rows: Array = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Array = validate_rows(self, X, reset=False)
         return _through(self.layers_[: self._checked_layer(layer)], rows, self.activation)
 
     def transform_one(self, x: ArrayLike, layer: int | None = None) -> Array:
         """Map one row, (d,); exactly what ``transform([x], layer)[0]`` gives, at less cost."""
         layers = self.layers_[: self._checked_layer(layer)]
+        if issparse(x):
+            return self.transform(x, layer)[0]
         row = one_row(x)
         if row.size != self.n_features_in_:
             raise ValueError(wrong_length(self, row))
@@ -292,7 +328,7 @@ class MLOML(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.layers_.shape[1])
+        return len(self.layers_[-1])
 
 
 def _through(layers: Array, rows: Array, activation: str) -> Array:

@@ -7,14 +7,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule
 
 from .base import Array
 from .online import OnlineLearner, Triplets
+from .sparse_rows import SparseRows, validate_rows
 from .widening import widened_square
 
 NO_MAP = (
@@ -81,6 +83,8 @@ class OASIS(OnlineLearner):
 
     _scan = "oasis.oasis_scan"
 
+    _takes_sparse = True  # O(non-zeros²) a step
+
     def __init__(
         self,
         C: float = 0.1,
@@ -108,8 +112,11 @@ class OASIS(OnlineLearner):
     def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
         """Return ``S(x, y)`` for all rows x of ``X`` and y of ``Y``; queries belong on the left, in ``X``."""
         check_is_fitted(self)
-        left: Array = validate_data(self, X, dtype=np.float64, reset=False)
-        right: Array = validate_data(self, Y, dtype=np.float64, reset=False)
+        left: Array = validate_rows(self, X, reset=False)
+        right: Array = validate_rows(self, Y, reset=False)
+        if issparse(right):
+            similar: Array = (self._scaled(right) @ (self._scaled(left) @ self._bilinear).T).T
+            return similar
         return self._scaled(left) @ self._bilinear @ self._scaled(right).T
 
     def pair_score(self, pairs: ArrayLike) -> Array:
@@ -153,5 +160,12 @@ class OASIS(OnlineLearner):
 
         if self.diverged_:
             return
-        if oasis_scan(rows, triplets, self._bilinear, float(self.C), self._counters) < len(triplets):
+        rest = (triplets, self._bilinear, float(self.C), self._counters)
+        if isinstance(rows, SparseRows):
+            from mloml.kernels.sparse_square import sparse_oasis_scan
+
+            done = sparse_oasis_scan(rows.data, rows.indices, rows.starts, *rest)
+        else:
+            done = oasis_scan(rows, *rest)
+        if done < len(triplets):
             self._stop_beyond_bounds()

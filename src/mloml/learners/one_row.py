@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
 
 from mloml.arrays import Array
+
+from .sparse_rows import SparseRows, require_takes_sparse
 
 ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
 """The triplet (x, xp, xq) in three rows of which x is the last: xp arrived first, or xq did."""
@@ -24,15 +27,17 @@ class OneRow:
 
         Parameters
         ----------
-        x : array-like of shape (d,)
+        x : array-like of shape (d,), or sparse matrix of shape (1, d)
             Finite numbers; nothing else is looked at.
         y : hashable
             Any label, a new one at any time.
         """
+        if type(x) is not np.ndarray and issparse(x):
+            return self._learn_one_carefully(one_sparse_row(self, x), y)
         row = one_row(x)
         room = self.__dict__.get("_room")
         if room is None or self._lengths is not None or (code := self._codes.get(y)) is None:
-            return self._learn_one_carefully(row, y)
+            return self._learn_one_carefully(row[np.newaxis], y)
         if row.size != self.n_features_in_:
             raise ValueError(wrong_length(self, row))
         found = self._stream.push_one(row, code, self.scale_, room)
@@ -49,8 +54,14 @@ class OneRow:
         return self
 
     def transform_one(self: Any, x: ArrayLike) -> Array:
-        """Map one row, (d,); exactly what ``transform([x])[0]`` gives, at less cost."""
+        """Map one row, (d,); exactly what ``transform([x])[0]`` gives, at less cost.
+
+        A sparse row, (1, d), is mapped as ``transform`` does.
+        """
         components = self.components_
+        if issparse(x):
+            one = self.transform(x)
+            return one if issparse(one) else one[0]
         row = one_row(x)
         if row.size != components.shape[1]:
             raise ValueError(wrong_length(self, row))
@@ -59,29 +70,32 @@ class OneRow:
         mapped: Array = (row[np.newaxis] @ components.T)[0]
         return mapped
 
-    def _learn_one_carefully(self: Any, row: Array, label: Any) -> Any:
-        """Learn from a row that may be the first one, of a new class, or of unknown scale."""
+    def _learn_one_carefully(self: Any, row: Any, label: Any) -> Any:
+        """Learn from a row (1, d) that may be the first one, of a new class, of unknown scale, or sparse."""
+        sparse = isinstance(row, SparseRows)
+        n_features = row.shape[1]
         first = not hasattr(self, "_stream")
         if first:
             self._validate_params()
-            self.n_features_in_ = row.size
+            self.n_features_in_ = n_features
             self.__dict__.pop("feature_names_in_", None)
             self._forget()
-        elif row.size != self.n_features_in_:
+        elif n_features != self.n_features_in_:
             raise ValueError(wrong_length(self, row))
-        if not np.isfinite(row).all():
+        if not np.isfinite(row.data if sparse else row).all():
             raise ValueError(NOT_FINITE)
         hash(label)  # anything else says itself that it is unhashable
         if label != label:
             raise ValueError(f"y is {label!r}, which is no label: it does not equal itself")
         self._admit_labels([label])
         if first:
-            self._open_stream(row[np.newaxis], None)
+            self._open_stream(row, None)
         code = self._codes.setdefault(label, len(self._codes))
-        self._take(row[np.newaxis], [code])
-        self._stream.make_room(len(self._codes), row.size)
+        self._take(row, [code])
         self._finish()
-        self._room = self._arrange(np.zeros((3, row.size)))
+        if not sparse:
+            self._stream.make_room(len(self._codes), n_features)
+            self._room = self._arrange(np.zeros((3, n_features)))
         return self
 
 
@@ -96,6 +110,14 @@ def one_row(x: ArrayLike) -> Array:
     return row if row.flags.carray else row.copy()
 
 
-def wrong_length(learner: Any, row: Array) -> str:
+def one_sparse_row(learner: Any, x: Any) -> SparseRows:
+    """Return a sparse row as the learner's scans take it."""
+    require_takes_sparse(learner, x)
+    if len(x.shape) != 2 or x.shape[0] != 1:
+        raise ValueError(f"x has shape {x.shape}, expected one sparse row (1, n_features)")
+    return SparseRows.of(csr_array(x))
+
+
+def wrong_length(learner: Any, row: Any) -> str:
     """Return the message for a row that does not fit what was learned."""
-    return f"x has {row.size} features, but {type(learner).__name__} expects {learner.n_features_in_}"
+    return f"x has {row.shape[-1]} features, but {type(learner).__name__} expects {learner.n_features_in_}"

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.stack import layout
@@ -26,6 +26,7 @@ from .labels import sorted_labels
 from .learned import learned
 from .one_row import OneRow
 from .scaling import RowLengths, given_scale
+from .sparse_rows import SparseRows, learnable, takes_sparse, validate_rows
 from .stalling import WINDOW, StepWatch
 
 STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets", "scale")
@@ -237,9 +238,9 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
     # inner workings --------------------------------------------------------------------------------------
 
     def _check(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Array, NDArray[Any]]:
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", reset=reset)
+        rows, labels = validate_rows(self, X, y, order="C", reset=reset)
         check_classification_targets(labels)
-        return rows, labels
+        return learnable(rows), labels
 
     def _begin(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Triplets]:
         """Check the input, forget everything learned, and return rows and class codes."""
@@ -294,6 +295,8 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
 
     def _take(self, X: Array, codes: Sequence[int]) -> None:
         """Let rows of the stream arrive; the first triplet ends the rows that the scale is taken from."""
+        if isinstance(X, SparseRows):
+            self.__dict__.pop("_room", None)  # the next single row has to be looked at
         rows, triplets = self._stream.push(self._scaled(X), codes)
         if self._lengths is not None:
             earlier = len(rows) - len(X)
@@ -367,6 +370,7 @@ class OnlineLearner(OneRow, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags: Any = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = takes_sparse(self)
         return tags
 
 

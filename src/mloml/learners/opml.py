@@ -14,6 +14,7 @@ from mloml.learners.triplets import Rule
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
+from .sparse_rows import SparseRows
 from .widening import widened_square
 
 
@@ -91,6 +92,8 @@ class OPML(OnlineLearner, MetricLearner):
 
     _scan = "opml.opml_scan"
 
+    _takes_sparse = True  # O(d non-zeros) a step
+
     def __init__(
         self,
         gamma: float = 1e-3,
@@ -120,7 +123,14 @@ class OPML(OnlineLearner, MetricLearner):
 
         if self.diverged_:
             return
-        if opml_scan(rows, triplets, self._L, float(self.gamma), self._counters) < len(triplets):
+        rest = (triplets, self._L, float(self.gamma), self._counters)
+        if isinstance(rows, SparseRows):
+            from mloml.kernels.sparse_square import sparse_opml_scan
+
+            done = sparse_opml_scan(rows.data, rows.indices, rows.starts, *rest)
+        else:
+            done = opml_scan(rows, *rest)
+        if done < len(triplets):
             self._stop_beyond_bounds()
 
     def _factor(self) -> Array:

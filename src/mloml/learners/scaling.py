@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mloml.arrays import Array
+from .sparse_rows import SparseRows
 
 SMALLEST_SCALE = 1e-290
 """Rows shorter than this count as zeros: their inverse would be beyond all bounds."""
@@ -25,10 +25,14 @@ class RowLengths:
     def __init__(self) -> None:
         self._sums = np.zeros(3)
 
-    def add(self, rows: Array) -> None:
-        """Take in rows."""
-        from mloml.kernels.lengths import add_lengths
+    def add(self, rows: Any) -> None:
+        """Take in rows, dense or sparse."""
+        from mloml.kernels.lengths import COUNT, add_lengths
 
+        if isinstance(rows, SparseRows):  # zeros add nothing to a row
+            add_lengths(rows.data[np.newaxis], self._sums)
+            self._sums[COUNT] += len(rows) - 1
+            return
         add_lengths(np.ascontiguousarray(rows), self._sums)
 
     @property

@@ -123,6 +123,11 @@ class StackState:
         d = self.n_features
         return self.L[:, :d, :d].copy()
 
+    @property
+    def weights(self) -> Array:
+        """The weights of the local losses."""
+        return self.numbers[:, layout.WEIGHT].copy()
+
     def learn(self, rows: Array, triplets: Triplets, how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop because the numbers grew beyond all bounds."""
         from mloml.kernels.stack import backward

@@ -23,9 +23,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
 
 from mloml.arrays import Array, Index
+
+from .sparse_rows import SparseRows
 
 Rule = Literal["released", "latest"]
 RULES: tuple[Rule, ...] = ("released", "latest")
@@ -75,30 +78,37 @@ class TripletStream:
     def __init__(self, rule: Rule = "released") -> None:
         self.rule: Rule = rule
         self._memory = _Memory(0)
-        self._samples: Array = np.empty((0, 0))
+        self._samples: Any = np.empty((0, 0))
         self._count = 0
 
-    def push(self, X: ArrayLike, codes: ArrayLike) -> tuple[Array, Index]:
+    def push(self, X: Any, codes: ArrayLike) -> tuple[Any, Index]:
         """Take in rows with their class codes; return ``rows`` and the triplets that index into them.
 
-        ``rows`` are the remembered samples and then ``X``, in the order in which they arrived.
+        ``rows`` are the remembered samples and then ``X``, in the order in which they arrived, an array or
+        :class:`~mloml.learners.sparse_rows.SparseRows` as ``X`` is.
         """
-        X = np.asarray(X, dtype=np.float64)
+        sparse = isinstance(X, SparseRows)
+        X = X if sparse else np.asarray(X, dtype=np.float64)
+        if sparse != isinstance(self._samples, SparseRows):
+            self._change_kind(X.shape[1])
         codes = np.ascontiguousarray(codes, dtype=np.intp)
         memory = self._memory
         latest = memory.latest
         seen = np.flatnonzero(latest >= 0)
         seen = seen[np.argsort(latest[seen])]
-        rows = np.concatenate([self._samples[seen], X]) if seen.size else X
+        rows = _one_after_the_other(self._samples[seen], X) if seen.size else X
         latest[seen] = np.arange(seen.size)
         self.make_room(int(codes.max(initial=-1)) + 1, X.shape[1])
         triplets = memory.advance(codes, np.arange(codes.size), seen.size, self.rule)
         latest = memory.latest
         seen_now = np.flatnonzero(latest >= 0)
-        self._samples[seen_now] = rows[latest[seen_now]]
+        if sparse:
+            self._samples = rows[latest[seen_now]].spread(seen_now, latest.size)
+        else:
+            self._samples[seen_now] = rows[latest[seen_now]]
         latest[seen_now] += self._count - seen.size  # from a place in `rows` to a number in the stream
         self._count += len(X)
-        return np.ascontiguousarray(rows), triplets
+        return rows if sparse else np.ascontiguousarray(rows), triplets
 
     def push_one(self, x: Array, code: int, scale: float, rows: Array) -> int:
         """Take in one row, divided by ``scale``, of a class that room was made for.
@@ -126,7 +136,7 @@ class TripletStream:
         """Allow for class codes below ``n_classes``."""
         self._memory.make_room(n_classes)
         room = self._memory.latest.size
-        if len(self._samples) < room:
+        if len(self._samples) < room and not isinstance(self._samples, SparseRows):
             larger = np.zeros((room, n_features))
             if self._samples.size:
                 larger[: len(self._samples)] = self._samples
@@ -140,6 +150,17 @@ class TripletStream:
     def divide(self, scale: float) -> None:
         """Divide the remembered samples by ``scale``, as the rows to come will be."""
         self._samples /= scale
+
+    def _change_kind(self, n_features: int) -> None:
+        """Keep the samples as sparse rows from now on, or as dense ones."""
+        if isinstance(self._samples, SparseRows):
+            self._samples = self._samples.to_csr().toarray()
+        else:
+            self._samples = SparseRows.of(csr_array(self._samples.reshape(-1, n_features)))
+
+
+def _one_after_the_other(first: Any, second: Any) -> Any:
+    return first.then(second) if isinstance(first, SparseRows) else np.concatenate([first, second])
 
 
 @cache
