@@ -1,7 +1,9 @@
 """Do the learners help with their default settings? Chosen on eight settings, judged on four others.
 
-python benchmarks/defaults.py choose     # step sizes and activations, by 5-fold cross-validation on the eight
-python benchmarks/defaults.py            # the defaults as they are, on all twelve, 5 x 5-fold
+python benchmarks/defaults.py --choose              # step sizes and activations, 5-fold, on the eight only
+python benchmarks/defaults.py                       # the defaults as they are, on all twelve, 5-fold
+python benchmarks/defaults.py --repeats 5           # 5 x 5-fold
+python benchmarks/defaults.py --repeats 5 MLOML NCA # only these, beside plain 5-NN
 
 A setting is a dataset under a scaling; the score is the accuracy of 5-NN. The eight are scikit-learn's wine,
 breast_cancer and digits and a generated set, under StandardScaler and under Normalizer. The four were named
@@ -10,14 +12,16 @@ before any learner had seen them, and play no part in the choice. None is a test
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import measure
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -26,16 +30,18 @@ from sklearn.datasets import (
     make_classification,
     make_gaussian_quantiles,
 )
-from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from mloml import KISSME, LMNN, MLOML, MOML, OPML, Euclidean
+from mloml import KISSME, LEGO, LMNN, MLOML, MOML, OASIS, OPML, RDML, SLMOML, Euclidean
+from mloml.evaluation.scoring import Rows
 
 SCALERS = {"standardised": StandardScaler(), "unit rows": Normalizer()}
-GAMMAS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+STEPS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+NEIGHBOURS = 5
 ALLOWED_LOSS = 0.01
+PROMISED = ("MOML", "OPML", "MLOML")  # whose defaults may nowhere lose more than that
 
 
 def chosen_on() -> dict[str, Any]:
@@ -77,63 +83,77 @@ def settings() -> Iterator[tuple[str, str, str, Any]]:
         yield "judged on", name, scaling, data
 
 
-def accuracy(learner: Any, scaling: str, data: Any, repeats: int) -> float:
-    """Return the mean accuracy of 5-NN after a scaler and a learner."""
-    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=0)
-    model = make_pipeline(SCALERS[scaling], learner, KNeighborsClassifier())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return float(np.mean(cross_val_score(model, *data, cv=folds)))
+def accuracies(
+    learner: Any, values: Sequence[float] | None, scaling: str, data: Any, repeats: int, seed: int
+) -> list[float]:
+    """Return the mean accuracy of 5-NN after a scaler and a learner, for each value of its step size."""
+    X, y = data
+    found = []
+    for fit, score in RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=seed).split(X, y):
+        scaler = clone(SCALERS[scaling]).fit(X[fit])
+        rows = Rows(scaler.transform(X[fit]), y[fit], scaler.transform(X[score]), y[score], NEIGHBOURS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a learner warns of shows in its accuracy
+            if values is None:
+                learners = [clone(learner).fit(rows.X_fit, rows.y_fit)]
+            else:
+                learners = learner.fit_grid(rows.X_fit, rows.y_fit, learner.step_parameter, values)
+            found.append([1.0 - rows.error(fitted) for fitted in learners])
+    return [float(mean) for mean in np.mean(found, axis=0)]
 
 
-def candidates() -> dict[str, Any]:
-    """Return what the defaults are chosen from."""
-    found: dict[str, Any] = {"Euclidean": Euclidean()}
-    for gamma in GAMMAS:
-        found[f"MOML {gamma:g}"] = MOML(gamma=gamma, random_state=0)
-        found[f"OPML {gamma:g}"] = OPML(gamma=gamma, random_state=0)
-        for activation in ("relu", "sigmoid", "tanh"):
-            stack = MLOML(gamma=gamma, activation=activation, random_state=0)
-            found[f"MLOML {activation} {gamma:g}"] = stack
-    return found
+def candidates() -> dict[str, tuple[Any, tuple[float, ...] | None]]:
+    """Return what the defaults are chosen from: learners, and the step sizes of each."""
+    return {
+        "Euclidean": (Euclidean(), None),
+        "MOML": (MOML(random_state=0), STEPS),
+        "OPML": (OPML(random_state=0), STEPS),
+        "MLOML relu": (MLOML(activation="relu", random_state=0), STEPS[1:6]),
+        "MLOML sigmoid": (MLOML(activation="sigmoid", random_state=0), STEPS[:6]),
+        "MLOML tanh": (MLOML(activation="tanh", random_state=0), STEPS[1:5]),
+        "LEGO": (LEGO(random_state=0), STEPS),
+        "RDML": (RDML(random_state=0), STEPS),
+        "RDML from I": (RDML(init="identity", random_state=0), STEPS),
+        "OASIS": (OASIS(random_state=0), STEPS),
+        "SLMOML": (SLMOML(random_state=0), STEPS),
+    }
 
 
-def choose() -> None:
+def choose() -> int:
     """Print every candidate's gain over plain 5-NN on each of the eight settings, its least and its mean."""
     eight = [(name, scaling, data) for purpose, name, scaling, data in settings() if purpose == "chosen on"]
-    names, learners = zip(*candidates().items(), strict=True)
+    tried = candidates()
     scores = Parallel(n_jobs=-1)(
-        delayed(accuracy)(learner, scaling, data, 1) for learner in learners for _, scaling, data in eight
+        delayed(accuracies)(learner, steps, scaling, data, repeats=1, seed=1)
+        for learner, steps in tried.values()
+        for _, scaling, data in eight
     )
-    table = np.reshape(scores, (len(names), len(eight)))
-    gains = table - table[names.index("Euclidean")]
-    measure.write(
-        "defaults_choice",
-        (
-            {"candidate": name, "least": float(row.min()), "mean": float(row.mean())}
-            | {
-                f"{dataset}, {scaling}": float(gain)
-                for (dataset, scaling, _), gain in zip(eight, row, strict=True)
-            }
-            for name, row in zip(names, gains, strict=True)
-        ),
-    )
+    rows, plain = [], np.ravel(scores[: len(eight)])
+    for i, (name, (_, steps)) in enumerate(tried.items()):
+        gains = np.transpose(scores[i * len(eight) : (i + 1) * len(eight)]) - plain
+        for step, gain in zip(steps or [None], gains, strict=True):
+            rows.append(
+                {"candidate": name, "step": step, "least": float(gain.min()), "mean": float(gain.mean())}
+                | {f"{data}, {scaling}": float(g) for (data, scaling, _), g in zip(eight, gain, strict=True)}
+            )
+    measure.write("defaults_choice", rows)
+    return 0
 
 
-def judge() -> int:
+DEFAULTS: dict[str, Any] = {
+    **{kind.__name__: kind(random_state=0) for kind in (MOML, OPML, MLOML, LEGO, RDML, OASIS, SLMOML)},
+    "LMNN": LMNN(),
+    "KISSME": KISSME(),
+    "NCA": NeighborhoodComponentsAnalysis(max_iter=30, random_state=0),
+}
+
+
+def judge(repeats: int, names: Sequence[str]) -> int:
     """Print the accuracy of the defaults beside other learners'; 1 when one falls below plain 5-NN."""
-    learners = {
-        "Euclidean": Euclidean(),
-        "MOML": MOML(random_state=0),
-        "OPML": OPML(random_state=0),
-        "MLOML": MLOML(random_state=0),
-        "LMNN": LMNN(),
-        "KISSME": KISSME(),
-        "NCA": NeighborhoodComponentsAnalysis(max_iter=30, random_state=0),
-    }
+    learners = {"Euclidean": Euclidean()} | {name: DEFAULTS[name] for name in names}
     twelve = list(settings())
     scores = Parallel(n_jobs=-1)(
-        delayed(accuracy)(learner, scaling, data, 5)
+        delayed(accuracies)(learner, None, scaling, data, repeats, seed=0)
         for _, _, scaling, data in twelve
         for learner in learners.values()
     )
@@ -146,12 +166,20 @@ def judge() -> int:
     below = [
         f"{row['setting']}: {name} {row[name]:.3f} < {row['Euclidean']:.3f}"
         for row in rows
-        for name in ("MOML", "OPML", "MLOML")
-        if row[name] < row["Euclidean"] - ALLOWED_LOSS
+        for name in PROMISED
+        if name in row and row[name] < row["Euclidean"] - ALLOWED_LOSS
     ]
     print("\n".join(below) or f"no default is more than {ALLOWED_LOSS} below plain 5-NN")
     return 1 if below else 0
 
 
 if __name__ == "__main__":
-    sys.exit(choose() if sys.argv[1:] == ["choose"] else judge())
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("learners", nargs="*", metavar="learner", help=", ".join(DEFAULTS))
+    parser.add_argument("--choose", action="store_true", help="compare step sizes on the eight settings")
+    parser.add_argument("--repeats", type=int, default=1, help="of the 5-fold cross-validation")
+    given = parser.parse_args()
+    unknown = sorted(set(given.learners) - set(DEFAULTS))
+    if unknown:
+        sys.exit(f"error: {', '.join(unknown)}: not one of {', '.join(DEFAULTS)}")
+    sys.exit(choose() if given.choose else judge(given.repeats, given.learners or list(DEFAULTS)))

@@ -1,16 +1,18 @@
 """Learners on an endless stream: whether they go on learning, stay healthy and follow when the world changes.
 
-python benchmarks/streams.py                # one seed
-python benchmarks/streams.py 5              # five seeds, means over them
-python benchmarks/streams.py 5 MOML MLOML-r # only these learners
+python benchmarks/streams.py                            # one seed
+python benchmarks/streams.py --seeds 5                  # five seeds, means over them; shared between cores
+python benchmarks/streams.py --seeds 5 MOML MLOML-r     # only these learners
 
 Three classes in 20 features, ``X = normal + 2 e_y``: 300,000 rows in calls of 10,000. Then other features
-tell the classes apart, ``X = normal + 2 e_(y + 10)``, for another 100,000. Every learner meets the same rows
-at each scaling. Counted are the steps of each block of 100,000 rows, in the layer that takes fewest; the
-least eigenvalue of any layer at the end of any call; and the accuracy of 5-NN on 2,000 fresh rows with 2,000
-others as neighbours, before the change and at the end, beside that of plain 5-NN and of an untrained stack.
+tell the classes apart, ``X = normal + 2 e_(y + 10)``, for another 100,000. Every learner meets the same rows,
+as they are (``scale="auto"`` sees to their length) and divided by their norms. Counted are the steps of each
+block of 100,000 rows, in the layer that takes fewest; the least eigenvalue of any layer at the end of any
+call; and the accuracy of 5-NN on 2,000 fresh rows with 2,000 others as neighbours, before the change and at
+the end, beside that of plain 5-NN and of an untrained stack.
 """
 
+import argparse
 import sys
 import time
 import warnings
@@ -20,6 +22,7 @@ from typing import Any, NamedTuple
 import measure
 import numpy as np
 import stream_figure
+from joblib import Parallel, delayed
 from scipy.sparse import issparse
 
 from mloml.evaluation.scoring import Rows
@@ -38,20 +41,18 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "MLOML": MLOML,
     "MLOML-r": lambda: MLOML(activation="relu", gamma=1e-2),
     "MLOML-r, shrink": lambda: MLOML(activation="relu", gamma=1e-2, cone="shrink"),
-    "MLOML-s": lambda: MLOML(activation="sigmoid", gamma=1e-3),
     "OPML": OPML,
     "LEGO": LEGO,
     "RDML": RDML,
     "OASIS": OASIS,
     "SLMOML": SLMOML,
-    "OPML, 3 layers": lambda: MLOML("opml", gamma=1e-3),
-    "LEGO, 3 layers": lambda: MLOML("lego", gamma=1e-3),
-    "RDML, 3 layers": lambda: MLOML("rdml", gamma=1e-3),
+    "OPML, 3 layers": lambda: MLOML("opml"),
+    "LEGO, 3 layers": lambda: MLOML("lego"),
+    "RDML, 3 layers": lambda: MLOML("rdml"),
 }
 
 SCALINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "as they are": lambda X: X,
-    "divided by their root mean square norm": lambda X: X / np.sqrt(FEATURES + SHIFT**2),
     "unit rows": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True),
 }
 
@@ -106,15 +107,18 @@ def accuracy(learner: Any, scale: Callable[[np.ndarray], np.ndarray], first: int
 
 def untrained(learner: Any) -> Any:
     """Return the stack of identities that a learner of several layers starts from, else plain Euclid."""
-    X, y = rows(np.random.default_rng(0), 10, 0)
-    if isinstance(learner, MLOML):
-        return MLOML(n_layers=learner.n_layers, activation=learner.activation, gamma=0.0, scans=1).fit(X, y)
-    return Euclidean().fit(X, y)
+    X, y = np.eye(4, FEATURES), np.arange(4) % 2
+    if not isinstance(learner, MLOML):
+        return Euclidean().fit(X, y)
+    start = MLOML(n_layers=learner.n_layers, activation=learner.activation, gamma=0.0, scans=1)
+    return start.set_params(scale=learner.scale_).fit(X, y)
 
 
-def run(make: Callable[[], Any], scale: Callable[[np.ndarray], np.ndarray], seed: int) -> Run:
+def run(name: str, scaling: str, seed: int) -> Run:
     """Take a new learner through the stream."""
-    learner, spent, seen, before = make(), 0.0, [], float("nan")
+    warnings.simplefilter("ignore")  # what a learner warns of shows in its numbers
+    scale, learner = SCALINGS[scaling], LEARNERS[name]()
+    spent, seen, before = 0.0, [], float("nan")
     for number, (X, y) in enumerate(calls(np.random.default_rng(seed)), start=1):
         start = time.thread_time()
         learner.partial_fit(scale(X), y)
@@ -153,25 +157,24 @@ def summary(name: str, scaling: str, runs: list[Run]) -> measure.Row:
 
 
 def main(seeds: int, names: list[str]) -> list[measure.Row]:
-    table, shares = [], {}
-    for scaling, scale in SCALINGS.items():
-        for name in names or LEARNERS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what a learner warns of shows in its numbers
-                runs = [run(LEARNERS[name], scale, seed) for seed in range(seeds)]
-            table.append(summary(name, scaling, runs))
-            slowest = np.array([np.diff(found.steps, axis=0, prepend=0).min(axis=1) for found in runs])
-            shares[scaling, name] = slowest.mean(axis=0) / CALL
-            print(f"{scaling}: {name}", flush=True)
+    cases = [(scaling, name) for scaling in SCALINGS for name in names or LEARNERS]
+    found = Parallel(n_jobs=-1)(
+        delayed(run)(name, scaling, seed) for scaling, name in cases for seed in range(seeds)
+    )
+    table = [
+        summary(name, scaling, found[i * seeds : (i + 1) * seeds]) for i, (scaling, name) in enumerate(cases)
+    ]
     measure.write("streams", table)
-    stream_figure.draw(table, shares, CALL, BEFORE * BLOCK, measure.RESULTS)
+    stream_figure.draw(table, BEFORE + AFTER, BLOCK, measure.RESULTS)
     return table
 
 
 if __name__ == "__main__":
-    numbers, names = [word for word in sys.argv[1:] if word.isdigit()], sys.argv[1:]
-    names = [word for word in names if not word.isdigit()]
-    unknown = sorted(set(names) - set(LEARNERS))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("learners", nargs="*", metavar="learner", help=", ".join(LEARNERS))
+    parser.add_argument("--seeds", type=int, default=1)
+    given = parser.parse_args()
+    unknown = sorted(set(given.learners) - set(LEARNERS))
     if unknown:
         sys.exit(f"error: {', '.join(unknown)}: not one of {', '.join(LEARNERS)}")
-    main(int(numbers[0]) if numbers else 1, names)
+    main(given.seeds, given.learners)

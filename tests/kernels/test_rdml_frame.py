@@ -10,6 +10,7 @@ from mloml.kernels.stack.rdml_frame import (
     HALF,
     PROJECTED,
     UNCHANGED,
+    UNDONE,
     UPDATED,
     rdml_frame_step,
 )
@@ -79,3 +80,10 @@ def test_an_inverse_that_has_drifted_is_noticed_before_the_step():
     status, new, _ = take(L, K * 1.001, z * 2 / np.linalg.norm(L @ z), True, 0.1)
     assert status == DRIFTED
     np.testing.assert_array_equal(new, L)
+
+
+def test_a_projection_that_takes_back_nearly_all_is_told_from_others():
+    L = np.sqrt(FLOOR) * np.eye(3)  # at the floor already: nothing can be taken away
+    status, new, _ = take(L, np.linalg.inv(L).T, np.array([0.0, 101.0, 0.0]), True, 1e-4)
+    assert status == UNDONE
+    np.testing.assert_allclose(new, L, atol=1e-9)

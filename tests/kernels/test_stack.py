@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mloml.kernels.stack import layout
 from mloml.learners.stack_state import Layer, Propagation, StackState
 
 KINDS = ["frame", "cholesky", "symmetric", "opml", "lego", "rdml"]
@@ -98,3 +99,26 @@ def test_rows_of_absurd_size_stop_the_scan_and_leave_finite_layers(triplets_of):
     state = stack(4, ["frame", "frame"])
     assert not state.learn(1e16 * X, triplets, Propagation())
     assert np.isfinite(state.layers).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "row", "told"),
+    [
+        (
+            "lego",
+            1e-9,
+            1.0,
+            {"UPDATES": 0, "FAILURES": 2, "REFUSED": 2, "WEAK": 2},
+        ),  # both too near
+        ("lego", 1.0, 0.0, {"UPDATES": 0, "FAILURES": 2, "REFUSED": 0, "WEAK": 0}),  # one row three times
+        ("rdml", 1e-2, 200.0, {"UPDATES": 1, "FAILURES": 1, "REFUSED": 0, "WEAK": 1}),  # nothing to take
+        ("rdml", 1.0, 2.0, {"UPDATES": 1, "FAILURES": 0, "REFUSED": 0, "WEAK": 0}),
+    ],
+)
+def test_layers_on_pairs_count_steps_that_come_to_nothing(kind, size, row, told):
+    layers = stack(3, [kind])
+    layers.L[0] *= size
+    layers.K[0] /= size
+    rows = row * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    layers.learn(rows, np.array([[0, 1, 2]]), Propagation())
+    assert {name: layers.counts[0, getattr(layout, name)] for name in told} == told

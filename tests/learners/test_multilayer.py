@@ -124,7 +124,7 @@ def test_a_grid_equals_separate_fits_exactly(name):
 @pytest.mark.parametrize("propagation", ["bp", "fbp"])
 def test_a_diverging_run_warns_and_leaves_finite_layers(propagation):
     with pytest.warns(ConvergenceWarning, match="diverged"):
-        stack = MLOML(propagation=propagation, rate=1e4, random_state=0).fit(X, Y)
+        stack = MLOML(activation="relu", propagation=propagation, rate=1e4, random_state=0).fit(X, Y)
     assert stack.diverged_
     assert np.isfinite(stack.transform(X)).all()
 

@@ -1,9 +1,12 @@
 """OPML: the closed form against an explicit inverse."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from mloml import MLOML, OPML
 from mloml.kernels.opml import BEYOND, FULL, HARDLY, SHORTENED, opml_step, split_push
@@ -120,3 +123,19 @@ def test_the_first_layer_of_a_stack_splits_its_steps_as_opml_does():
 def test_rows_of_unit_norm_and_the_grid_of_the_paper_never_shorten_a_step():
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     assert OPML(0.1, random_state=0).fit(unit, Y).n_cone_failures_ == 0
+
+
+def test_steps_that_come_to_nothing_are_told_of_once():
+    # Classes are points but for a little noise, and gamma is far too large: of each push hardly any is left.
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 2
+    rows = 0.5 * y[:, np.newaxis] + 0.02 * rng.normal(size=(600, 1))
+    learner = OPML(gamma=1e5, scale=None, scans=3)
+    with pytest.warns(ConvergenceWarning, match="OPML hardly learns") as told:
+        learner.fit(rows, y)
+    assert learner.n_updates_ > 1000 and len(told) == 1
+    steps = learner.n_updates_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner.partial_fit(np.tile(rows, (3, 1)), np.tile(y, 3))
+    assert learner.n_updates_ > steps + 1000

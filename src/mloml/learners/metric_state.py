@@ -34,9 +34,22 @@ class MetricState:
         self.M[range(d), range(d)] = 1.0
         self.bound = np.array([START_BOUND])
         self.counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Allocate the workspace, which holds nothing of value between scans."""
+        self._vectors, self._work = zeros(layout.ROWS, len(self.M)), zeros(2, *self.M.shape)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "eigen"}
+        kept = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        kept.pop("eigen", None)
+        return kept
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.M = zeros(*state["M"].shape)  # back to a cache line
+        self.M[:] = state["M"]
+        self._make_room()
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: the metric starts as the identity on the new ones."""
@@ -75,12 +88,8 @@ class MetricState:
         from mloml.kernels.moml_metric import moml_scan
 
         self.__dict__.pop("eigen", None)
-        d, m = self.n_features, len(self.M)
         data = with_padding(rows)
         choice = (layout.POLICIES.index(self.cone), layout.VARIANTS.index(self.variant))
-        room = zeros(layout.ROWS, d)
-        work = zeros(2, m, d)
-        done = moml_scan(
-            data, triplets, self.M, room, self.bound, self.counts[0], self.gamma, *choice, work, d
-        )
+        state = (self.M, self._vectors, self.bound, self.counts[0], self.gamma, *choice)
+        done = moml_scan(data, triplets, *state, self._work, self.n_features)
         return bool(done == len(triplets))

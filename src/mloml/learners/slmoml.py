@@ -32,7 +32,7 @@ class SLMOML(OnlineLearner, MetricLearner):
 
     Parameters
     ----------
-    C : float, default=1e-2
+    C : float, default=1e-3
         Aggressiveness, the largest step.
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
@@ -55,6 +55,17 @@ class SLMOML(OnlineLearner, MetricLearner):
     classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; no step leaves the cone.
 
+    Notes
+    -----
+    Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
+    rows itself does not matter with ``scale="auto"``.
+
+    The default ``C`` has the best mean over eight settings among those nowhere more than .01 below
+    plain 5-NN (``benchmarks/defaults.py --choose``); 0.01 was .07 below on one of
+    them. Choose it by cross-validation as in the example.
+
+    ``n_updates_ / n_triplets_`` is the share of triplets that violate the margin.
+
     References
     ----------
     G. Zhong, Y. Zheng, S. Li, Y. Fu. SLMOML: online metric learning with global convergence. IEEE
@@ -62,15 +73,16 @@ class SLMOML(OnlineLearner, MetricLearner):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import GridSearchCV, cross_val_score
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import Normalizer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = make_pipeline(Normalizer(), SLMOML(C=1e-2, random_state=0), KNeighborsClassifier())
-    >>> print(f"{cross_val_score(model, X, y).mean():.2f}")
-    0.97
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), SLMOML(random_state=0), KNeighborsClassifier())
+    >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
+    0.955
+    >>> search = GridSearchCV(model, {"slmoml__C": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -84,7 +96,7 @@ class SLMOML(OnlineLearner, MetricLearner):
 
     def __init__(
         self,
-        C: float = 1e-2,
+        C: float = 1e-3,
         *,
         scale: str | float | None = "auto",
         scans: int = 20,

@@ -1,11 +1,13 @@
-"""A learner that has stopped learning says so: most of its recent steps hardly changed the metric."""
+"""A learner that has stopped learning says so: steps that come to nothing, numbers beyond all bounds."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 WINDOW = 1000
 """Active steps that are judged together."""
@@ -34,3 +36,13 @@ class StepWatch:
         self._active = np.where(full, active, self._active)
         self._weak = np.where(full, weak, self._weak)
         return bool(np.any(full & (2 * lost > steps)))
+
+
+def warn_of_divergence(learner: Any, remedy: str) -> None:
+    """Tell the user that learning stopped, and that what was learned before is kept."""
+    warnings.warn(
+        f"{type(learner).__name__} diverged in the scan after {learner.n_triplets_} triplets: it stays as it "
+        f"was before the step that led beyond all bounds; try {remedy}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

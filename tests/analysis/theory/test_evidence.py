@@ -28,7 +28,7 @@ def iris():
 def test_the_watched_stack_is_the_stack_of_the_learner(iris, gamma):
     half = halves(iris, PROTOCOL, 0)
     track = follow(half.X, islice(scans(half.y, half.seed), 2), gamma, n_layers=3)
-    model = MLOML(gamma=gamma, scans=2, random_state=half.seed).fit(half.X, half.y)
+    model = MLOML(activation="relu", gamma=gamma, scans=2, random_state=half.seed).fit(half.X, half.y)
     np.testing.assert_allclose(track.layers, model.layers_, atol=1e-9)
     np.testing.assert_array_equal(track.frame()["steps"], model.n_updates_)
     np.testing.assert_array_equal(track.counts[:, 3], model.n_cone_failures_)

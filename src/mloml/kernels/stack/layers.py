@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from mloml.arrays import Array, Counts
-from mloml.kernels.lego import lego_step
+from mloml.kernels.lego import lego_step, note_refusal
 from mloml.kernels.linalg.passes import LIMIT, product
 from mloml.kernels.linalg.refine import recompute, refine
 from mloml.kernels.opml import KEPT, split_push, weak_split
@@ -47,7 +47,7 @@ from mloml.kernels.stack.layout import (
     VARIANT,
     WEAK,
 )
-from mloml.kernels.stack.rdml_frame import DRIFTED, PROJECTED, UPDATED, rdml_frame_step
+from mloml.kernels.stack.rdml_frame import DRIFTED, PROJECTED, UNDONE, UPDATED, rdml_frame_step
 from mloml.kernels.stack.row_passes import map_rows
 from mloml.kernels.stack.vectors import add_mix, add_pair, copy, gram, inner, mix, squares
 
@@ -222,6 +222,8 @@ def learn_pairs(
         if kind == LEGO:
             done = lego_step(L[i], z, u, w, numbers[i, LOWER if side == 0 else UPPER], numbers[i, STEP])
             counts[i, FAILURES] += not done
+            if not done:
+                note_refusal(z, counts[i])
         else:
             done = rdml_layer(i, L, K, V, counts, side, numbers[i, STEP], work, d)
         counts[i, UPDATES] += done
@@ -244,5 +246,7 @@ def rdml_layer(
         counts[i, AGE] = 0
         status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
     counts[i, FAILURES] += status >= PROJECTED
+    counts[i, REFUSED] += status == DRIFTED
+    counts[i, WEAK] += status >= UNDONE
     counts[i, AGE] += 1
     return UPDATED <= status < DRIFTED

@@ -17,6 +17,7 @@ from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
 from mloml.kernels.linalg.passes import dot, product
 from mloml.kernels.linalg.projection import _negative_eigenvalue, _ritz_vector
+from mloml.kernels.stack.layout import WEAK_SHARE
 
 FLOOR = 1e-4
 """Least eigenvalue of a layer's metric after a projection."""
@@ -24,7 +25,8 @@ FLOOR = 1e-4
 HALF = 0.5
 """A pull whose direction keeps at least this share, ``1 - lam z'M^-1 z``, leads to no eigenvalue problem."""
 
-UNCHANGED, UPDATED, PROJECTED, DRIFTED = 0, 1, 2, 3
+UNCHANGED, UPDATED, PROJECTED, UNDONE, DRIFTED = range(5)
+"""No step was due; it was taken; it was projected; the projection took back nearly all of it; not taken."""
 
 
 @kernel
@@ -57,7 +59,11 @@ def rdml_frame_step(
     done = _take_two(L, K, z, v, P, Q, -lam, gain, rows)
     if not done:
         return DRIFTED
-    return PROJECTED if gain > 0.0 else UPDATED
+    if gain <= 0.0:
+        return UPDATED
+    tau, along = lam * length, dot(z, v)
+    left = tau * tau + gain * gain - 2.0 * lam * gain * along * along  # ||lam z z' - gain v v'||²
+    return UNDONE if left < (WEAK_SHARE * tau) * (WEAK_SHARE * tau) else PROJECTED
 
 
 @kernel
