@@ -150,7 +150,8 @@ class Intake:
 
     def _warn_if_stalled(self, least: int = WINDOW) -> None:
         """Say, once, that most of the recent steps hardly changed the metric."""
-        if not self._watch.told and self._watch.stalled(*self._step_counts(), least=least):
+        active, weak = self._step_counts()
+        if not self._watch.told and self._watch.stalled(active, weak, least):
             self._watch.told = True
             warnings.warn(
                 f"{type(self).__name__} hardly learns: more than half of its last {WINDOW} active steps "
