@@ -61,7 +61,8 @@ report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index
 	@$(BIN)/mloml report $(ARGS)
 
 docs: $(VENV)/.dev-ready ## Build the documentation: docs/_build/html/index.html
-	@$(BIN)/sphinx-build -W --keep-going -q -j 2 docs docs/_build/html $(ARGS)
+	@$(BIN)/sphinx-build -n -W --keep-going -q docs docs/_build/html $(ARGS)
+	@$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 dist: $(VENV)/.dev-ready ## Build the wheel and the source distribution, and check them

@@ -1,4 +1,4 @@
-"""What is installed: a wheel that works in an empty folder, and a source distribution that is complete."""
+"""What is installed: a wheel that works in any folder, a source distribution that is whole."""
 
 from __future__ import annotations
 

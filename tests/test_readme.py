@@ -12,10 +12,13 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_runs():
+def test_the_example_runs_and_prints_the_scores_it_says(capsys):
     (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict = {}
     exec(example, names)
+    said = re.search(r"prints (\S+) before, (\S+) with", example)
+    before, after = capsys.readouterr().out.split()
+    assert (before, after) == said.groups() and float(after) > float(before)
     assert names["stream"].transform(names["X"], layer=1).shape == names["X"].shape
 
 
@@ -29,8 +32,11 @@ def test_the_make_targets_exist():
     assert {"test", "reproduce-table2"} <= named <= known
 
 
-def test_every_folder_and_page_it_links_to_exists():
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+def test_every_folder_and_page_it_names_exists_and_no_link_is_relative():
+    assert not re.findall(r"\]\((?!https?://|#)", README), "a relative link is dead on a package index"
+    named = set(re.findall(r"`((?:docs|results/reference)/[^`\s]*|[A-Z]+(?:\.md|\.cff))`", README))
+    assert {"docs/cluster.md", "CONTRIBUTING.md", "results/reference/table2/table2.md"} <= named
+    for target in named - {"docs/_build/html/index.html"}:
         assert (ROOT / target).exists(), target
 
 

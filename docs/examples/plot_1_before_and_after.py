@@ -2,8 +2,8 @@
 A metric, before and after
 ==========================
 
-Two features: one tells the classes apart, the other is louder and tells nothing. Nearest neighbours measure both
-alike and err; a learned metric stretches the first and shrinks the second.
+Two features: one tells the classes apart, the other is louder and tells nothing. Nearest neighbours
+measure both alike and err; a learned metric stretches the first and shrinks the second.
 """
 
 import matplotlib.pyplot as plt

@@ -26,8 +26,8 @@ for start in range(0, n, 100):
     seen = stream.n_updates_
 
 # %%
-# The diagonal of M says how much each feature counts. The share of triplets that led to a step is the other thing
-# to watch in a stream: it falls while the metric fits, and jumps when the world changes.
+# The diagonal of M says how much each feature counts. The share of triplets that led to a step is the
+# other thing to watch in a stream: it falls while the metric fits, and jumps when the world changes.
 fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(7, 5), layout="constrained")
 rows = np.arange(100, n + 1, 100)
 shares = np.array(weights) / np.sum(weights, axis=1, keepdims=True)

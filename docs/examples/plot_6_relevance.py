@@ -2,8 +2,8 @@
 Feature relevance from M
 ========================
 
-In a learned metric the diagonal of M tells how much a difference in each feature counts, the entries beside it which
-features are read together. For that the features must be of one scale: standardise first.
+In a learned metric the diagonal of M tells how much a difference in each feature counts, the entries
+beside it which features are read together. For that the features must be of one scale: standardise first.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 An own learner in the benchmark
 ===============================
 
-Any scikit-learn transformer with ``fit(X, y)`` takes part: a YAML file names its class. It then goes through the same
-splits, the same choice of parameters and the same 5-NN as the paper's algorithms.
+Any scikit-learn transformer with ``fit(X, y)`` takes part: a YAML file names its class. It then goes
+through the same splits, the same choice of parameters and the same 5-NN as the paper's algorithms.
 """
 
 import os

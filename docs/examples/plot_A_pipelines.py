@@ -31,8 +31,8 @@ plt.ylabel("accuracy of 5-NN (3 folds)")
 plt.show()
 
 # %%
-# dask-ml: ``Incremental`` hands the blocks of an array to ``partial_fit``, one after the other. A metric has no score
-# of its own, so ``scoring=`` has to say what is good: here, 5-NN on the rows as the metric maps them.
+# dask-ml: ``Incremental`` hands the blocks of an array to ``partial_fit``, one after the other. A metric has
+# no score of its own, so ``scoring=`` has to say what is good: here, 5-NN on rows as the metric maps them.
 
 
 def knn_score(metric, X, y):
@@ -49,8 +49,8 @@ print("triplets:", incremental.estimator_.n_triplets_)
 print(f"score: {incremental.score(rows[order], y[order]):.2f}")
 
 # %%
-# river: dicts in, dicts out. The neighbours that river's KNN keeps were mapped when they came, by the metric of that
-# time: take a small step size, so that the space does not move away under them.
+# river: dicts in, dicts out. The neighbours that river's KNN keeps were mapped when they came, by the
+# metric of that time: take a small step size, so that the space does not move away under them.
 online = compose.Pipeline(
     preprocessing.StandardScaler(), MetricTransformer(MOML(gamma=1e-3)), neighbors.KNNClassifier(5)
 )

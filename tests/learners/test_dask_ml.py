@@ -1,4 +1,4 @@
-"""dask-ml's ``Incremental`` hands blocks to ``partial_fit``: as if they were handed over one by one."""
+"""dask-ml's ``Incremental`` hands blocks to ``partial_fit``; it learns what the blocks teach by hand."""
 
 from __future__ import annotations
 
