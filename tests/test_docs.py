@@ -1,4 +1,4 @@
-"""The pages' own checks: dead links are found, every public name has its page, every Python block is Python."""
+"""The pages' own checks: dead links are found, every learner has its page, every Python block is Python."""
 
 from __future__ import annotations
 
