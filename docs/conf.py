@@ -59,7 +59,7 @@ html_theme_options = {
     "footer_end": [],
 }
 html_sidebars = {"start": [], "changelog": [], "comparison": []}
-suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
+suppress_warnings = ["config.cache", "toc.empty_glob"]
 # A formula needs MathJax, which is fetched by the reader's browser: pages without one do not load it.
 mathjax_path = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
 
