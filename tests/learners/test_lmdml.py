@@ -5,8 +5,17 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import normalize
 
-from mloml.kernels.lmdml import epoch, invert, mean_hinge, nearest, quadratic, safe_step, self_products
-from mloml.kernels.lmdml_rows import BLOCK, in_blocks, row_pass, row_pass_after_step
+from mloml.kernels import lmdml_search as search
+from mloml.kernels.lmdml import epoch, invert, mean_hinge, safe_step
+from mloml.kernels.lmdml_rows import (
+    BLOCK,
+    in_blocks,
+    no_products,
+    places_of,
+    row_pass,
+    row_pass_after_step,
+    units_of,
+)
 from mloml.kernels.padding import padded_copy
 from mloml.learners.batch import ByClass
 from mloml.learners.lmdml import LMDML
@@ -15,14 +24,26 @@ from mloml.learners.lmdml import LMDML
 def start(bound: float, dataset: Any = load_iris) -> dict[str, Any]:
     X, y = dataset(return_X_y=True)
     data = ByClass.of(normalize(X), y)
-    d, blocks = data.X.shape[1], in_blocks(data.X)
+    d, units, places = data.X.shape[1], units_of(data.X, bound), places_of(data.starts)
+    blocks = in_blocks(data.X, places, units[0])
     state = {
         "M": padded_copy(np.eye(d) * bound / d), "K": padded_copy(np.eye(d) * d / bound),
-        "h": np.zeros(len(blocks) * BLOCK), "X": padded_copy(data.X), "blocks": blocks,
-        "starts": data.starts, "codes": data.codes, "targets": data.target_neighbours(3),
+        "h": no_products(blocks), "X": padded_copy(data.X), "blocks": blocks,
+        "units": units, "places": places, "starts": data.starts, "codes": data.codes,
+        "targets": data.target_neighbours(3),
     }  # fmt: skip
-    self_products(state["M"], state["X"], state["h"])
+    renew_products(state)
     return state
+
+
+def renew_products(state: dict[str, Any]) -> None:
+    search.self_products(*(state[name] for name in ("M", "X", "units", "places", "h")))
+
+
+def products(state: dict[str, Any]) -> Any:
+    """Return h of all rows, in the units of the rows and of M."""
+    of_rows, of_metric, _ = state["units"]
+    return state["h"][state["places"]].astype(float) / (of_rows**2 * of_metric)
 
 
 def plain(state: dict[str, Any], *names: str) -> list[Any]:
@@ -65,7 +86,7 @@ def test_every_step_keeps_the_cone_the_trace_bound_and_the_inverse(bound: float)
         assert np.trace(M) <= bound * (1 + 1e-12)
         np.testing.assert_allclose(M @ K, np.eye(4), atol=1e-4)
         explicit = np.einsum("ij,jk,ik->i", X, M, X)
-        np.testing.assert_allclose(state["h"][:150], explicit, rtol=1e-9, atol=1e-12 * bound)
+        np.testing.assert_allclose(products(state), explicit, atol=1e-4 * bound)
     assert step == 400
     assert updates > 100
 
@@ -119,41 +140,90 @@ def test_inverse_equals_the_library() -> None:
     np.testing.assert_allclose(K, np.linalg.inv(M), atol=1e-13)
 
 
-def test_impostor_search_equals_brute_force() -> None:
+def found(state: dict[str, Any], i: int, error: float) -> tuple[Any, Any]:
+    """Return the differences to the farthest target and the nearest impostor that the search finds."""
+    M, X, units, places = (state[name] for name in ("M", "X", "units", "places"))
+    d, m = M.shape
+    y, V, W, D = np.zeros(m), np.zeros((2, m)), np.zeros((3, d), np.float32), np.empty_like(state["h"])
+    search.quadratic(M, X, i, y)
+    search.search_pass(state["blocks"], y, V, W, units, 0.0, 1.0, M, error, state["h"], D)
+    margin = 2 * (error + search.error_of_pass(y, units, M, d))
+    search.farthest_target(M, X, places, state["targets"], i, D, margin, V, y)
+    search.nearest_impostor(M, X, places, state["starts"], state["codes"][i], i, D, margin, V, y)
+    return V[0, :d], V[1, :d]
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1.0, 1e120])
+def test_search_equals_brute_force_however_large_the_numbers(scale: float) -> None:
     state = start(3.0, load_wine)
-    rng = np.random.default_rng(3)
-    root = rng.normal(size=(13, 13))
+    root = np.random.default_rng(3).normal(size=(13, 13))
     state["M"][:, :13] = root @ root.T
-    self_products(state["M"], state["X"], state["h"])
-    y, D = np.zeros(16), np.empty(state["h"].size)
+    state["X"] *= scale
+    plain_rows = state["X"][:, :13]
+    state["units"] = units_of(plain_rows, np.trace(state["M"]))
+    state["blocks"] = in_blocks(plain_rows, state["places"], state["units"][0])
+    renew_products(state)
     for i in range(0, 178, 7):
-        _, _, v = hinge(state, i)
-        quadratic(state["M"], state["X"], i, y)
-        row_pass(state["blocks"], y, state["h"], D)
-        found = nearest(D, 178, *state["starts"][state["codes"][i] : state["codes"][i] + 2])
-        np.testing.assert_array_equal((state["X"][found] - state["X"][i])[:13], v)
+        _, u, v = hinge(state, i)
+        got = found(state, i, search.error_of_products(state["M"], state["units"]))
+        np.testing.assert_array_equal(got, (u, v))
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (16, 3), (17, 21), (50, 5)])
-def test_passes_over_the_rows_equal_their_formulas(n: int, d: int) -> None:
+def test_the_first_of_equally_near_impostors_is_taken() -> None:
+    state = start(1.0)
+    state["X"][50:100] = state["X"][50]  # the second class: all the same row
+    state["X"][60:, 0] += 1e-9  # too little for single precision, not for double
+    state["blocks"] = in_blocks(state["X"][:, :4], state["places"], state["units"][0])
+    renew_products(state)
+    error = search.error_of_products(state["M"], state["units"])
+    for i in range(50):
+        np.testing.assert_array_equal(found(state, i, error)[1], hinge(state, i)[2])
+
+
+@pytest.mark.parametrize("bound", [0.1, 100.0])
+def test_the_error_of_the_tracked_products_is_never_above_its_bound(bound: float) -> None:
+    state = start(bound, load_wine)
+    M, X = plain(state, "M", "X")
+    rng = np.random.default_rng(4)
+    W, D = np.zeros((3, 13), np.float32), np.empty_like(state["h"])
+    y, V, K = np.zeros(16), np.zeros((2, 16)), padded_copy(np.linalg.inv(M))
+    error = search.error_of_products(state["M"], state["units"])
+    unit = state["units"][0] ** 2 * state["units"][1]
+    for step in range(1, 300):
+        i, j, k = rng.integers(0, 178, size=3)
+        V[:, :13] = X[j] - X[i], X[k] - X[i]
+        alpha, scaling = safe_step(state["M"], K, V, step**-0.5, bound, np.zeros((3, 16)))
+        error = search.search_pass(
+            state["blocks"], y, V, W, state["units"], alpha, scaling, state["M"], error, state["h"], D
+        )
+        explicit = np.einsum("ij,jk,ik->i", X, M, X)
+        assert unit * np.abs(products(state) - explicit).max() <= error
+    assert error < 0.01 * unit * explicit.max()
+
+
+@pytest.mark.parametrize("sizes", [[1], [16, 16], [17, 33, 1]])
+def test_passes_over_the_rows_equal_their_formulas(sizes: list[int]) -> None:
+    n, d = sum(sizes), 7
     rng = np.random.default_rng(n)
-    X, y, V = rng.normal(size=(n, d)), rng.normal(size=d), rng.normal(size=(2, d))
-    blocks = in_blocks(X)
-    h, D = np.zeros(len(blocks) * BLOCK), np.empty(len(blocks) * BLOCK)
-    h[:n] = before = rng.normal(size=n)
-    row_pass(blocks, y, h, D)
-    np.testing.assert_allclose(D[:n], before - 2 * X @ y, rtol=1e-12, atol=1e-12)
-    row_pass_after_step(blocks, y, padded_copy(V), 0.3, 0.7, h, D)
-    after = 0.7 * (before + 0.3 * ((X @ V[1]) ** 2 - (X @ V[0]) ** 2))
-    np.testing.assert_allclose(h[:n], after, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(D[:n], after - 2 * X @ y, rtol=1e-12, atol=1e-12)
+    X, W = rng.normal(size=(n, d)), rng.normal(size=(3, d)).astype(np.float32)
+    places = places_of(np.concatenate([[0], np.cumsum(sizes)]))
+    blocks = in_blocks(X, places, 1.0)
+    h, D = no_products(blocks), np.empty(len(blocks) * BLOCK, dtype=np.float32)
+    before = h[places] = rng.normal(size=n)
+    row_pass(blocks, W, h, D)
+    np.testing.assert_allclose(D[places], before - 2 * X @ W[0], atol=1e-5)
+    row_pass_after_step(blocks, W, 0.3, 0.7, h, D)
+    after = 0.7 * (before + 0.3 * ((X @ W[2]) ** 2 - (X @ W[1]) ** 2))
+    np.testing.assert_allclose(h[places], after, atol=1e-5)
+    np.testing.assert_allclose(D[places], after - 2 * X @ W[0], atol=1e-5)
+    assert np.isinf(np.delete(D, places)).all()
 
 
 def test_violators_come_first_in_the_next_epoch() -> None:
     state = start(100.0)
     state["M"] *= 100  # far beyond the margin for most rows, which then do not violate it
     state["K"] /= 100
-    self_products(state["M"], state["X"], state["h"])
+    renew_products(state)
     order = np.random.default_rng(0).permutation(150)
     visited = order.copy()
     _, updates = epoch(**state, order=order, step=0, max_steps=10**6, updates=0, bound=np.inf)

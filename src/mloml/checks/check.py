@@ -18,6 +18,8 @@ from mloml.errors import KernelError
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-8
 """How far compiled and plain numbers may lie apart: far beyond rounding, far below a wrong formula."""
+SINGLE = (1e-5, 1e-6)
+"""The same for numbers in single precision."""
 
 passed: set[str] = set()
 """Names of the problems that this process has solved."""
@@ -75,4 +77,5 @@ def _agree(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
     one, other = np.asarray(a), np.asarray(b)
-    return one.shape == other.shape and np.allclose(one, other, RELATIVE, ABSOLUTE, equal_nan=True)
+    bounds = SINGLE if one.dtype == np.float32 else (RELATIVE, ABSOLUTE)
+    return one.shape == other.shape and np.allclose(one, other, *bounds, equal_nan=True)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from mloml.arrays import Array, Index
 from mloml.kernels.lmnn_pairs import NOT_A_ROW
 
+Singles = NDArray[np.float32]
+
 
 def triplet_pass(
     codes: Index,
@@ -167,18 +169,21 @@ def cluster_objective(A: Array, mu: float, room: Any) -> tuple[float, Array]:
     return float(value), gradient_of_pairs(A, X, X, V)
 
 
-def self_products(M: Array, X: Array, h: Array) -> None:
-    """``h_l = x_l' M x_l``; M has no rows for the padding of X."""
+def self_products(M: Array, X: Array, units: Array, places: Index, h: Singles) -> None:
+    """``h_l = x_l' M x_l`` in units; M has no rows for the padding of X."""
     d = len(M)
-    h[: len(X)] = np.einsum("ia,ab,ib->i", X[:, :d], M[:, :d], X[:, :d])
+    rows, metric = X[:, :d] * units[0], M[:, :d] * units[1]
+    h[places] = np.einsum("ia,ab,ib->i", rows, metric, rows)
 
 
 def epoch(
     M: Array,
     K: Array,
-    h: Array,
+    h: Singles,
     X: Array,
-    blocks: Array,
+    blocks: Singles,
+    units: Array,
+    places: Index,
     starts: Index,
     codes: Index,
     targets: Index,
@@ -206,15 +211,17 @@ def epoch(
         M[:, :d] *= min(1.0, bound / np.trace(M[:, :d]))
         updates += 1
     K[:, :d] = np.linalg.inv(M[:, :d])
-    self_products(M, X, h)
+    self_products(M, X, units, places, h)
     return step, updates
 
 
 def mean_hinge(
     M: Array,
-    h: Array,
+    h: Singles,
     X: Array,
-    blocks: Array,
+    blocks: Singles,
+    units: Array,
+    places: Index,
     starts: Index,
     codes: Index,
     targets: Index,
@@ -222,7 +229,7 @@ def mean_hinge(
 ) -> float:
     """Average the hinges of the farthest target and the nearest impostor."""
     d = len(M)
-    self_products(M, X, h)
+    self_products(M, X, units, places, h)
     return float(np.mean([max(0.0, _worst(M[:, :d], X[:, :d], codes, targets, i)[2]) for i in anchors]))
 
 

@@ -279,19 +279,28 @@ def _lloyd() -> tuple[Any, ...]:
 
 
 def _metric() -> tuple[Any, ...]:
-    """Return what LMDML begins with: M, its inverse, h, the rows, and the rows in blocks."""
-    from mloml.kernels.lmdml_rows import BLOCK, in_blocks
+    """Return what LMDML begins with: M, its inverse, h, the rows, the rows in blocks, units and places."""
+    from mloml.kernels.lmdml_rows import in_blocks, no_products, places_of, units_of
 
     X = _rows()
-    M, K, blocks = padded_copy(np.eye(D) * 0.4), padded_copy(np.eye(D) * 2.5), in_blocks(X)
-    h = np.zeros(len(blocks) * BLOCK)
-    h[:12] = 0.4 * (X**2).sum(axis=1)
-    return M, K, h, padded_copy(X), blocks
+    units, places = units_of(X, 2.0), places_of(_by_class()[1])
+    blocks = in_blocks(X, places, units[0])
+    h = no_products(blocks)
+    h[places] = 0.4 * units[1] * ((units[0] * X) ** 2).sum(axis=1)
+    return (
+        padded_copy(np.eye(D) * 0.4),
+        padded_copy(np.eye(D) * 2.5),
+        h,
+        padded_copy(X),
+        blocks,
+        units,
+        places,
+    )
 
 
 def _self_products() -> tuple[Any, ...]:
-    M, _, h, X, _ = _metric()
-    return M, X, h
+    M, _, h, X, _, units, places = _metric()
+    return M, X, units, places, np.full_like(h, np.inf)
 
 
 def _epoch() -> tuple[Any, ...]:
@@ -300,9 +309,9 @@ def _epoch() -> tuple[Any, ...]:
 
 
 def _mean_hinge() -> tuple[Any, ...]:
-    M, _, h, X, blocks = _metric()
+    M, _, h, X, blocks, units, places = _metric()
     _, starts, codes, targets = _by_class()
-    return M, h, X, blocks, starts, codes, targets, np.arange(12)
+    return M, h, X, blocks, units, places, starts, codes, targets, np.arange(12)
 
 
 _ONLINE, _STACKS, _BATCH = (f"mloml.checks.plain_{kind}" for kind in ("online", "stack", "batch"))
@@ -340,7 +349,7 @@ PROBLEMS = (
     Problem("mlcc.lloyd_in_groups", _BATCH, _lloyd),
     Problem("mlcc.centre_descent", _BATCH, _centres, judge=_judged_by("centre_objective")),
     Problem("mlcc_whole.cluster_descent", _BATCH, _clusters, judge=_judged_by("cluster_objective")),
-    Problem("lmdml.self_products", _BATCH, _self_products),
+    Problem("lmdml_search.self_products", _BATCH, _self_products),
     Problem("lmdml.epoch", _BATCH, _epoch),
     Problem("lmdml.mean_hinge", _BATCH, _mean_hinge),
 )

@@ -1,9 +1,7 @@
 """Compiled steps of LMDML: impostor search by one pass over the rows, safe step, tracked inverse.
 
-Rows are sorted by class and padded, as are the matrices M and K = M⁻¹ (see ``padding``); ``blocks`` holds
-the rows in the order in which a pass reads them. ``h`` holds ``x_l' M x_l`` of every row, kept up to date, so
-that the search needs one product per row only: ``D(x_i, x_l) = h_i + h_l - 2 x_l'(M x_i)``. What a step does
-to h is done in the pass of the next visit, see ``rows``: all rows are read once per visit.
+Rows are sorted by class and padded, as are the matrices M and K = M⁻¹ (see ``padding``). How the nearest
+impostor is found is told in ``lmdml_search``, the pass over all rows that it rests on in ``lmdml_rows``.
 """
 
 from __future__ import annotations
@@ -11,38 +9,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels.lmdml_rows import row_pass, row_pass_after_step
-from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import exact, fma, load, minus, spread, store, total
+from mloml.kernels.lmdml_search import (
+    error_of_pass,
+    error_of_products,
+    farthest_target,
+    nearest_impostor,
+    quadratic,
+    search_pass,
+    self_products,
+)
+from mloml.kernels.simd import exact
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Singles = NDArray[np.float32]
 SAFETY = 0.9  # share of the largest step that keeps M positive definite
 REINVERT_EVERY = 500
 DRIFT = 1e-7  # |M K u - u| / |u| above which the tracked inverse K is renewed at once
 USELESS = 1e-3  # still above this after renewal: M is too near singular for a step
-
-
-@exact
-def quadratic(A: Array, X: Array, i: int, out: Array) -> float:
-    """``out = A x`` for row i of X; return ``x' A x``."""
-    d, m = A.shape
-    value = 0.0
-    for a in range(d):
-        s = spread(0.0)
-        for b in range(0, m, WIDTH):
-            s = fma(load(A, a * m + b), load(X, i * m + b), s)
-        out[a] = total(s)
-        value += out[a] * X[i, a]
-    return value
-
-
-@exact
-def difference(X: Array, j: int, i: int, out: Array, k: int) -> None:
-    """``out_k = x_j - x_i``."""
-    m = X.shape[1]
-    for a in range(0, m, WIDTH):
-        store(out, k * m + a, minus(load(X, j * m + a), load(X, i * m + a)))
 
 
 @exact
@@ -66,39 +50,6 @@ def invert(M: Array, K: Array) -> None:
                 K[a, k] = 0.0
                 for b in range(d):
                     K[a, b] -= factor * K[k, b]
-
-
-@exact
-def self_products(M: Array, X: Array, h: Array) -> None:
-    """``h_l = x_l' M x_l`` for all rows."""
-    work = np.empty(M.shape[1])
-    for i in range(X.shape[0]):
-        h[i] = quadratic(M, X, i, work)
-
-
-@exact
-def nearest(D: Array, n: int, first: int, last: int) -> int:
-    """Return the row outside ``first:last`` (the class of the anchor) with the least entry of D."""
-    best, row = np.inf, -1
-    for b in range(n):
-        if D[b] < best and (b < first or b >= last):
-            best = D[b]
-            row = b
-    return row
-
-
-@exact
-def farthest_target(M: Array, X: Array, targets: Index, i: int, V: Array, work: Array) -> float:
-    """Put ``x⁺ - x_i`` of the target x⁺ farthest from row i under M into the first row of V; return D."""
-    worst, farthest = -1.0, targets[i, 0]
-    for t in range(targets.shape[1]):
-        difference(X, targets[i, t], i, V, 0)
-        D = quadratic(M, V, 0, work)
-        if D > worst:  # noqa: SIM300
-            worst = D
-            farthest = targets[i, t]
-    difference(X, farthest, i, V, 0)
-    return worst
 
 
 @exact
@@ -159,9 +110,11 @@ def safe_step(M: Array, K: Array, V: Array, rate: float, bound: float, work: Arr
 def epoch(
     M: Array,
     K: Array,
-    h: Array,
+    h: Singles,
     X: Array,
-    blocks: Array,
+    blocks: Singles,
+    units: Array,
+    places: Index,
     starts: Index,
     codes: Index,
     targets: Index,
@@ -172,9 +125,11 @@ def epoch(
     bound: float,
 ) -> tuple[int, int]:
     """Visit the rows in ``order``, violators moving to its front; return the steps and updates so far."""
-    n, m = X.shape
-    V, y, work, D = np.zeros((2, m)), np.zeros(m), np.zeros((3, m)), np.empty(h.size)
+    d, m = M.shape
+    V, y, work = np.zeros((2, m)), np.zeros(m), np.zeros((3, m))
+    W, D = np.zeros((3, d), dtype=np.float32), np.empty(h.size, dtype=np.float32)
     front = 0
+    error = error_of_products(M, units)
     alpha, scaling = 0.0, 1.0  # of a step that h does not know yet
     for position in range(order.size):
         if step >= max_steps:
@@ -182,14 +137,12 @@ def epoch(
         step += 1
         i = order[position]
         quadratic(M, X, i, y)
-        if alpha > 0.0:
-            row_pass_after_step(blocks, y, V, alpha, scaling, h, D)
-            alpha = 0.0
-        else:
-            row_pass(blocks, y, h, D)
-        near = farthest_target(M, X, targets, i, V, y)
-        difference(X, nearest(D, n, starts[codes[i]], starts[codes[i] + 1]), i, V, 1)
-        if 1.0 + near - quadratic(M, V, 1, y) <= 0.0:
+        error = search_pass(blocks, y, V, W, units, alpha, scaling, M, error, h, D)
+        alpha = 0.0
+        margin = 2.0 * (error + error_of_pass(y, units, M, d))
+        near = farthest_target(M, X, places, targets, i, D, margin, V, y)
+        far = nearest_impostor(M, X, places, starts, codes[i], i, D, margin, V, y)
+        if 1.0 + near - far <= 0.0:
             continue
         order[position], order[front] = order[front], i
         front += 1
@@ -199,26 +152,39 @@ def epoch(
         updates += 1
         if updates % REINVERT_EVERY == 0:
             invert(M, K)
-            self_products(M, X, h)
+            self_products(M, X, units, places, h)
+            error = error_of_products(M, units)
             alpha = 0.0
     if alpha > 0.0:
-        row_pass_after_step(blocks, y, V, alpha, scaling, h, D)
+        search_pass(blocks, y, V, W, units, alpha, scaling, M, error, h, D)
     return step, updates
 
 
 @exact
 def mean_hinge(
-    M: Array, h: Array, X: Array, blocks: Array, starts: Index, codes: Index, targets: Index, anchors: Index
+    M: Array,
+    h: Singles,
+    X: Array,
+    blocks: Singles,
+    units: Array,
+    places: Index,
+    starts: Index,
+    codes: Index,
+    targets: Index,
+    anchors: Index,
 ) -> float:
     """Return the mean over the anchors of ``[1 + D(x, x+) - D(x, x-)]₊``; h is brought up to M first."""
-    n, m = X.shape
-    V, y, D = np.zeros((2, m)), np.zeros(m), np.empty(h.size)
-    self_products(M, X, h)
+    d, m = M.shape
+    V, y = np.zeros((2, m)), np.zeros(m)
+    W, D = np.zeros((3, d), dtype=np.float32), np.empty(h.size, dtype=np.float32)
+    self_products(M, X, units, places, h)
+    error = error_of_products(M, units)
     value = 0.0
     for i in anchors:
         quadratic(M, X, i, y)
-        row_pass(blocks, y, h, D)
-        near = farthest_target(M, X, targets, i, V, y)
-        difference(X, nearest(D, n, starts[codes[i]], starts[codes[i] + 1]), i, V, 1)
-        value += max(0.0, 1.0 + near - quadratic(M, V, 1, y))
+        search_pass(blocks, y, V, W, units, 0.0, 1.0, M, error, h, D)
+        margin = 2.0 * (error + error_of_pass(y, units, M, d))
+        near = farthest_target(M, X, places, targets, i, D, margin, V, y)
+        far = nearest_impostor(M, X, places, starts, codes[i], i, D, margin, V, y)
+        value += max(0.0, 1.0 + near - far)
     return value / anchors.size

@@ -1,8 +1,12 @@
-"""One pass over all training rows, sixteen at a time in registers: what LMDML's impostor search costs.
+"""One pass over all training rows in single precision, 32 at a time in registers: LMDML's impostor search.
 
-``blocks`` holds the rows in the order in which a pass reads them: sixteen rows' first features, the same
-rows' second features and so on, then the next sixteen rows. The last block is filled up with zeros, and
-vectors over the rows (h, D) have as many entries as there are rows in all blocks.
+``blocks`` holds the rows in the order in which a pass reads them: 32 rows' first features, the same rows'
+second features and so on, then the next 32 rows. Each class begins a new block (``places``); its last one is
+filled up with zeros, and vectors over the rows (h, D) have as many entries as there are places in all blocks.
+
+A pass finds the few rows that may be the nearest; those are measured in double precision. ``units`` are the
+two powers of two, of the rows and of M, that bring the longest row and the trace bound to at most 1, so that
+nothing overflows. All that a pass reads and writes is in these units.
 """
 
 from __future__ import annotations
@@ -10,79 +14,116 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels.padding import zeros
-from mloml.kernels.simd import exact, fma, load, minus, spread, spread_from, store, times
+from mloml.kernels.simd import exact
+from mloml.kernels.singles import fma8, load8, minus8, spread8, spread8_from, store8, times8
 
 Array = NDArray[np.float64]
-BLOCK = 16
+Singles = NDArray[np.float32]
+BLOCK = 32
+ROUNDING = 2.0**-24  # of a number in single precision, relative
 
 
-def in_blocks(X: Array) -> Array:
-    """Return the rows of X in blocks of shape (n_blocks, n_features, BLOCK).
+def units_of(X: Array, bound: float) -> Array:
+    """Return the units of the rows and of M, and the squared length of the longest row in these units.
 
-    >>> in_blocks(np.ones((17, 2))).shape
-    (2, 2, 16)
+    >>> units_of(np.array([[3.0, 4.0], [0.0, 0.0]]), bound=0.2)
+    array([0.125   , 4.      , 0.390625])
     """
-    n, d = X.shape
-    rows = np.zeros((-(-n // BLOCK) * BLOCK, d))
-    rows[:n] = X
-    blocks = zeros(len(rows) // BLOCK, d, BLOCK)
-    blocks[:] = rows.reshape(-1, BLOCK, d).transpose(0, 2, 1)
+    exponents = np.frexp([np.abs(X).max() * np.sqrt(X.shape[1]), bound])[1]
+    units = np.ldexp(1.0, -np.clip(exponents, -500, 500))
+    return np.array([*units, ((X * units[0]) ** 2).sum(axis=1).max()])
+
+
+def places_of(starts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return where each row stands in the blocks: every class begins a new block.
+
+    >>> places_of(np.array([0, 2, 35, 36]))[[0, 1, 2, 34, 35]]
+    array([ 0,  1, 32, 64, 96])
+    """
+    sizes = np.diff(starts)
+    begins = np.concatenate([[0], np.cumsum(-(-sizes // BLOCK) * BLOCK)[:-1]])
+    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
+
+
+def in_blocks(X: Array, places: NDArray[np.intp], unit: float) -> Singles:
+    """Return the rows of X, times a power of two, in blocks of shape (n_blocks, n_features, BLOCK).
+
+    >>> in_blocks(np.ones((3, 2)), places_of(np.array([0, 2, 3])), 1.0).shape
+    (2, 2, 32)
+    """
+    rows = np.zeros((-(-(places[-1] + 1) // BLOCK) * BLOCK, X.shape[1]), dtype=np.float32)
+    rows[places] = X * unit
+    blocks = _aligned(len(rows) // BLOCK, X.shape[1], BLOCK)
+    blocks[:] = rows.reshape(-1, BLOCK, X.shape[1]).transpose(0, 2, 1)
     return blocks
 
 
+def no_products(blocks: Singles) -> Singles:
+    """Return room for h: infinite, and never changed, where there is no row, so that none is found there."""
+    return np.full(len(blocks) * BLOCK, np.inf, dtype=np.float32)
+
+
+def _aligned(*shape: int) -> Singles:
+    """Return room whose data start at a cache line."""
+    size = int(np.prod(shape))
+    buffer = np.zeros(size + 16, dtype=np.float32)
+    skip = (-buffer.ctypes.data % 64) // 4
+    return buffer[skip : skip + size].reshape(shape)
+
+
 @exact
-def row_pass(blocks: Array, y: Array, h: Array, D: Array) -> None:
-    """``D_l = h_l - 2 x_l'y`` for all rows."""
+def row_pass(blocks: Singles, W: Singles, h: Singles, D: Singles) -> None:
+    """``D_l = h_l - 2 x_l'y`` for all rows; y is the first row of W."""
     count, d, _ = blocks.shape
-    two = spread(-2.0)
+    two = spread8(-2.0)
     for b in range(0, count * BLOCK, BLOCK):
-        y0 = y1 = y2 = y3 = spread(0.0)
+        y0 = y1 = y2 = y3 = spread8(0.0)
         for a in range(d):
-            ya, at = spread_from(y, a), b * d + a * BLOCK
-            y0 = fma(ya, load(blocks, at), y0)
-            y1 = fma(ya, load(blocks, at + 4), y1)
-            y2 = fma(ya, load(blocks, at + 8), y2)
-            y3 = fma(ya, load(blocks, at + 12), y3)
-        store(D, b, fma(two, y0, load(h, b)))
-        store(D, b + 4, fma(two, y1, load(h, b + 4)))
-        store(D, b + 8, fma(two, y2, load(h, b + 8)))
-        store(D, b + 12, fma(two, y3, load(h, b + 12)))
+            ya, at = spread8_from(W, a), b * d + a * BLOCK
+            y0 = fma8(ya, load8(blocks, at), y0)
+            y1 = fma8(ya, load8(blocks, at + 8), y1)
+            y2 = fma8(ya, load8(blocks, at + 16), y2)
+            y3 = fma8(ya, load8(blocks, at + 24), y3)
+        store8(D, b, fma8(two, y0, load8(h, b)))
+        store8(D, b + 8, fma8(two, y1, load8(h, b + 8)))
+        store8(D, b + 16, fma8(two, y2, load8(h, b + 16)))
+        store8(D, b + 24, fma8(two, y3, load8(h, b + 24)))
 
 
 @exact
-def _renew(h: Array, D: Array, b: int, y: object, u: object, v: object, alpha: float, scaling: float) -> None:
-    """``h = scaling (h + alpha (v² - u²))``, then ``D = h - 2 y``, for four rows."""
-    moved = minus(times(v, v), times(u, u))
-    new = times(spread(scaling), fma(spread(alpha), moved, load(h, b)))
-    store(h, b, new)
-    store(D, b, fma(spread(-2.0), y, new))
+def _renew(
+    h: Singles, D: Singles, b: int, y: object, u: object, v: object, alpha: float, scaling: float
+) -> None:
+    """``h = scaling (h + alpha (v² - u²))``, then ``D = h - 2 y``, for eight rows."""
+    moved = minus8(times8(v, v), times8(u, u))
+    new = times8(spread8(scaling), fma8(spread8(alpha), moved, load8(h, b)))
+    store8(h, b, new)
+    store8(D, b, fma8(spread8(-2.0), y, new))
 
 
 @exact
 def row_pass_after_step(
-    blocks: Array, y: Array, V: Array, alpha: float, scaling: float, h: Array, D: Array
+    blocks: Singles, W: Singles, alpha: float, scaling: float, h: Singles, D: Singles
 ) -> None:
     """Bring ``h_l = x_l'M x_l`` up to ``scaling (M + alpha (vv' - uu'))``; then like :func:`row_pass`.
 
-    u and v are the rows of V.
+    y, u and v are the rows of W.
     """
     count, d, _ = blocks.shape
-    m = V.shape[1]
     for b in range(0, count * BLOCK, BLOCK):
-        y0 = y1 = y2 = y3 = u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = spread(0.0)
+        y0 = y1 = y2 = y3 = u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = spread8(0.0)
         for a in range(d):
-            ya, ua, va = spread_from(y, a), spread_from(V, a), spread_from(V, m + a)
+            ya, ua, va = spread8_from(W, a), spread8_from(W, d + a), spread8_from(W, 2 * d + a)
             at = b * d + a * BLOCK
-            x = load(blocks, at)
-            y0, u0, v0 = fma(ya, x, y0), fma(ua, x, u0), fma(va, x, v0)
-            x = load(blocks, at + 4)
-            y1, u1, v1 = fma(ya, x, y1), fma(ua, x, u1), fma(va, x, v1)
-            x = load(blocks, at + 8)
-            y2, u2, v2 = fma(ya, x, y2), fma(ua, x, u2), fma(va, x, v2)
-            x = load(blocks, at + 12)
-            y3, u3, v3 = fma(ya, x, y3), fma(ua, x, u3), fma(va, x, v3)
+            x = load8(blocks, at)
+            y0, u0, v0 = fma8(ya, x, y0), fma8(ua, x, u0), fma8(va, x, v0)
+            x = load8(blocks, at + 8)
+            y1, u1, v1 = fma8(ya, x, y1), fma8(ua, x, u1), fma8(va, x, v1)
+            x = load8(blocks, at + 16)
+            y2, u2, v2 = fma8(ya, x, y2), fma8(ua, x, u2), fma8(va, x, v2)
+            x = load8(blocks, at + 24)
+            y3, u3, v3 = fma8(ya, x, y3), fma8(ua, x, u3), fma8(va, x, v3)
         _renew(h, D, b, y0, u0, v0, alpha, scaling)
-        _renew(h, D, b + 4, y1, u1, v1, alpha, scaling)
-        _renew(h, D, b + 8, y2, u2, v2, alpha, scaling)
-        _renew(h, D, b + 12, y3, u3, v3, alpha, scaling)
+        _renew(h, D, b + 8, y1, u1, v1, alpha, scaling)
+        _renew(h, D, b + 16, y2, u2, v2, alpha, scaling)
+        _renew(h, D, b + 24, y3, u3, v3, alpha, scaling)

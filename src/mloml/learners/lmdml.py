@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from mloml.kernels.lmdml import epoch, mean_hinge, self_products
-from mloml.kernels.lmdml_rows import BLOCK, in_blocks
+from mloml.kernels.lmdml import epoch, mean_hinge
+from mloml.kernels.lmdml_rows import in_blocks, no_products, places_of, units_of
+from mloml.kernels.lmdml_search import self_products
 from mloml.kernels.padding import padded_copy
 
 from .base import MetricLearner
@@ -109,7 +110,12 @@ class LMDML(MetricLearner):
         self.random_state = random_state
 
     def _kernels(self) -> set[str]:
-        return {"neighbours.nearest_of_class", "lmdml.self_products", "lmdml.epoch", "lmdml.mean_hinge"}
+        return {
+            "neighbours.nearest_of_class",
+            "lmdml_search.self_products",
+            "lmdml.epoch",
+            "lmdml.mean_hinge",
+        }
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
@@ -121,9 +127,10 @@ class LMDML(MetricLearner):
         order = check_random_state(self.random_state).permutation(anchors)
 
         d = rows.shape[1]
-        X, blocks = padded_copy(data.X), in_blocks(data.X)
+        units, places = units_of(data.X, self.bound), places_of(data.starts)
+        X, blocks = padded_copy(data.X), in_blocks(data.X, places, units[0])
         M, K = padded_copy(np.eye(d) * (self.bound / d)), padded_copy(np.eye(d) * (d / self.bound))
-        h = np.zeros(len(blocks) * BLOCK)
+        h = no_products(blocks)
         self.n_iter_ = self.n_steps_ = self.n_updates_ = 0
         updated = order.size
         while (
@@ -131,15 +138,17 @@ class LMDML(MetricLearner):
             and self.n_iter_ < self.max_epochs
             and self.n_steps_ < self.max_steps
         ):
-            self_products(M, X, h)
+            self_products(M, X, units, places, h)
             updates_before = self.n_updates_
             self.n_steps_, self.n_updates_ = epoch(
-                M, K, h, X, blocks, data.starts, data.codes, targets, order,
+                M, K, h, X, blocks, units, places, data.starts, data.codes, targets, order,
                 self.n_steps_, self.max_steps, self.n_updates_, float(self.bound),
             )  # fmt: skip
             updated = self.n_updates_ - updates_before
             self.n_iter_ += 1
-        self.objective_ = mean_hinge(M, h, X, blocks, data.starts, data.codes, targets, anchors)
+        self.objective_ = mean_hinge(
+            M, h, X, blocks, units, places, data.starts, data.codes, targets, anchors
+        )
         M = M[:, :d]
         self.components_ = factor_of((M + M.T) / 2)
         return self
