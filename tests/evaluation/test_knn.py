@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from io import StringIO
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mloml.evaluation import knn
+from mloml.evaluation.long_search import LONG, told
 from mloml.evaluation.preprocessing import unit_rows
 from mloml.kernels.knn import squared_distance
 
@@ -142,3 +144,34 @@ def test_similarity_is_taken_descending_with_ties_by_index(k):
 def test_impossible_requests_are_refused_in_one_line(n_train, k, message):
     with pytest.raises(ValueError, match=message):
         knn.nearest_neighbours(np.zeros((n_train, 2)), np.zeros((1, 2)), k)
+
+
+@pytest.mark.parametrize("n_train", [4096, 4097, 6200])
+def test_a_search_in_parts_keeps_every_tie_in_the_order_of_the_rows(n_train):
+    rng = np.random.default_rng(n_train)
+    train, test = rng.integers(0, 4, (n_train, 5)).astype(float), rng.integers(0, 4, (300, 5)).astype(float)
+    np.testing.assert_array_equal(knn.nearest_neighbours(train, test, 5), slow_neighbours(train, test, 5))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    hnp.arrays(np.float64, st.tuples(st.integers(6, 40), st.just(2)), elements=st.integers(0, 3)),
+    st.integers(1, 7),
+    st.integers(1, 6),
+)
+def test_parts_of_any_size_find_what_brute_force_finds(rows, part, k):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knn, "_WHOLE", 0)
+        patch.setattr(knn, "_PART", part)
+        patch.setattr(knn, "_PART_ROWS", 2)
+        np.testing.assert_array_equal(knn.nearest_neighbours(rows, rows, k), slow_neighbours(rows, rows, k))
+
+
+def test_a_long_search_says_what_is_left_and_a_short_one_nothing():
+    seconds, stream = iter([0.0, 0.0, 10.0, 20.0, 41.0]), StringIO()
+    assert list(told([1, 2, 3, 4], LONG, stream, lambda: next(seconds))) == [1, 2, 3, 4]
+    assert stream.getvalue().splitlines() == [
+        "mloml: neighbour search 25 %, about 0:30 left",
+        "mloml: neighbour search 75 %, about 0:13 left",
+    ]
+    assert list(told([1, 2], 1.0, stream, lambda: pytest.fail("looked at the clock"))) == [1, 2]

@@ -51,13 +51,16 @@ def nearest_rows(
     margins: Array,
     per_unit: float,
     train: Array,
+    first: int,
     test: Array,
+    distances: Array,
     neighbours: Index,
 ) -> None:
     """Sort all training rows by distance, ties by their number."""
     for i, row in enumerate(test):
-        distances = ((row - train) ** 2).sum(axis=1)
-        neighbours[i] = np.argsort(distances, kind="stable")[: neighbours.shape[1]]
+        squares = ((row - train[first:]) ** 2).sum(axis=1)
+        neighbours[i] = np.argsort(squares, kind="stable")[: neighbours.shape[1]]
+        distances[i] = squares[neighbours[i]]
 
 
 def majority(neighbours: Index, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:

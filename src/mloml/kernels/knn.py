@@ -61,34 +61,39 @@ def nearest_rows(
     margins: Array,
     per_unit: float,
     train: Array,
+    first: int,
     test: Array,
+    distances: Array,
     neighbours: Indices,
 ) -> None:
-    """Write the nearest training rows of each test row into ``neighbours``, nearest first, ties by row index.
+    """Put training rows among each test row's ``neighbours`` so far, nearest first, ties by row index.
+
+    The columns of ``closeness`` are the training rows from ``first`` on, which come after those that were
+    looked at before; ``distances`` are the exact ones of the neighbours, infinite where there is none yet.
 
     ``test_squares[i] - 2 * closeness[i, j]`` is ``per_unit`` times the squared distance of test row i and
-    training row j, up to ``margins[i]``. Exact distances are computed only for rows that may be among the k
-    nearest: as close, allowing for the margin, as the k-th of the pieces' largest values (k rows at least are
-    that close) and as the k-th exact distance found so far.
+    training row ``first + j``, up to ``margins[i]``. Exact distances are computed only for rows that may be
+    among the k nearest: as close, allowing for the margin, as the k-th of the pieces' largest values (k rows
+    at least are that close) and as the k-th exact distance found so far.
     """
-    k, n_train = neighbours.shape[1], train.shape[0]
-    pieces = (n_train + _PIECE - 1) // _PIECE
-    peaks, nearest = np.empty(pieces), np.empty(k)
+    k, n_rows = neighbours.shape[1], closeness.shape[1]
+    pieces = (n_rows + _PIECE - 1) // _PIECE
+    peaks, closest, unused = np.empty(pieces), np.empty(k), np.empty(k, dtype=np.intp)
     for i in range(closeness.shape[0]):
-        row, chosen = closeness[i], neighbours[i]
-        nearest[:] = np.inf
+        row, nearest, chosen = closeness[i], distances[i], neighbours[i]
+        closest[:] = np.inf
         for piece in range(pieces):
             peaks[piece] = _largest(row[piece * _PIECE : (piece + 1) * _PIECE])
-            if -peaks[piece] < nearest[k - 1]:
-                _insert(-peaks[piece], 0, nearest, chosen)
-        threshold = -nearest[k - 1] - margins[i]
-        nearest[:] = np.inf
+            if -peaks[piece] < closest[k - 1]:
+                _insert(-peaks[piece], 0, closest, unused)
+        farthest = nearest[k - 1] * per_unit + margins[i]
+        threshold = max(-closest[k - 1] - margins[i], (test_squares[i] - farthest) / 2)
         for piece in range(pieces):
             if peaks[piece] < threshold:
                 continue
-            for j in range(piece * _PIECE, min((piece + 1) * _PIECE, n_train)):
+            for j in range(piece * _PIECE, min((piece + 1) * _PIECE, n_rows)):
                 if row[j] >= threshold:
-                    _insert(squared_distance(test[i], train[j]), j, nearest, chosen)
+                    _insert(squared_distance(test[i], train[first + j]), first + j, nearest, chosen)
                     farthest = nearest[k - 1] * per_unit + margins[i]
                     threshold = max(threshold, (test_squares[i] - farthest) / 2)
 
