@@ -8,6 +8,7 @@ import logging
 import re
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from filelock import FileLock
 
 from mloml.datasets.catalogue import LARGEST_FILE, DataSettings
 from mloml.datasets.request import FetchError, PassingError, Request, UnreachableError, unreachable
+from mloml.errors import DataFormatError
 from mloml.files import clear, create
 
 Checksums = dict[str, str | None]
@@ -118,6 +120,18 @@ class Downloader:
         note = Path(f"{temporary}.json")
         note.write_text(json.dumps({"url": request.url, "sha256": found["sha256"]}))
         note.replace(_note(path))
+
+
+def read_description(path: Path, service: str, key: str) -> dict[str, Any]:
+    """Return what a service says of a dataset, from the JSON file that was fetched."""
+    try:
+        answer = json.loads(path.read_bytes())
+    except ValueError:
+        raise DataFormatError(f"{service}'s description is no JSON") from None
+    data = answer.get(key) if isinstance(answer, dict) else None
+    if not isinstance(data, dict):
+        raise DataFormatError(f"{service}'s description lacks its data")
+    return data
 
 
 def _note(path: Path) -> Path:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from mloml.datasets.catalogue import LARGEST_DESCRIPTION, LARGEST_FILE, DatasetConfig
-from mloml.datasets.download import Downloader, FetchError
+from mloml.datasets.download import Downloader, FetchError, read_description
 from mloml.datasets.parsers import read_arff
 from mloml.datasets.table import Table
-from mloml.errors import DataFormatError
 
 
 def fetch(config: DatasetConfig, downloader: Downloader) -> dict[str, Path]:
@@ -40,11 +38,4 @@ def read(config: DatasetConfig, paths: list[Path]) -> Table:
 
 
 def _description(path: Path) -> dict[str, Any]:
-    try:
-        answer = json.loads(path.read_bytes())
-    except ValueError:
-        raise DataFormatError("OpenML's description is no JSON") from None
-    data = answer.get("data_set_description") if isinstance(answer, dict) else None
-    if not isinstance(data, dict):
-        raise DataFormatError("OpenML's description lacks its data")
-    return data
+    return read_description(path, "OpenML", "data_set_description")

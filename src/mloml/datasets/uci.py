@@ -8,14 +8,13 @@ where they go and what a description means is the package's.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from mloml.datasets.catalogue import LARGEST_DESCRIPTION, LARGEST_FILE, DatasetConfig
-from mloml.datasets.download import Downloader, FetchError
+from mloml.datasets.download import Downloader, FetchError, read_description
 from mloml.datasets.original import locate_within, read_original
 from mloml.datasets.parsers import text_lines
 from mloml.datasets.table import Table, read_table
@@ -84,14 +83,7 @@ def read_archive(config: DatasetConfig, paths: list[Path]) -> Table:
 
 
 def _description(path: Path) -> dict[str, Any]:
-    try:
-        answer = json.loads(path.read_bytes())
-    except ValueError:
-        raise DataFormatError("UCI's description is no JSON") from None
-    data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, dict):
-        raise DataFormatError("UCI's description lacks its data")
-    return data
+    return read_description(path, "UCI", "data")
 
 
 def _selected(rows: Iterator[list[str]], wanted: list[int], width: int, where: str) -> Iterator[list[str]]:
