@@ -1,6 +1,6 @@
 """Triplets, neighbours and the batch learners' passes again in plain NumPy, in their most obvious form.
 
-Each function has the name and signature of the compiled one.
+Each function has the name of the compiled one and takes the same arguments.
 """
 
 from __future__ import annotations
@@ -45,18 +45,9 @@ def triplet_pass(
     return np.array(triplets, dtype=np.intp).reshape(-1, 3)
 
 
-def nearest_rows(
-    closeness: NDArray[np.float32],
-    test_squares: Array,
-    margins: Array,
-    per_unit: float,
-    train: Array,
-    first: int,
-    test: Array,
-    distances: Array,
-    neighbours: Index,
-) -> None:
+def nearest_rows(*arguments: Any) -> None:
     """Sort all training rows by distance, ties by their number."""
+    train, first, test, distances, neighbours = arguments[4:]
     for i, row in enumerate(test):
         squares = ((row - train[first:]) ** 2).sum(axis=1)
         neighbours[i] = np.argsort(squares, kind="stable")[: neighbours.shape[1]]
@@ -179,24 +170,9 @@ def self_products(M: Array, X: Array, units: Array, places: Index, h: Singles) -
     h[places] = np.einsum("ia,ab,ib->i", rows, metric, rows)
 
 
-def epoch(
-    M: Array,
-    K: Array,
-    h: Singles,
-    X: Array,
-    blocks: Singles,
-    units: Array,
-    places: Index,
-    starts: Index,
-    codes: Index,
-    targets: Index,
-    order: Index,
-    step: int,
-    max_steps: int,
-    updates: int,
-    bound: float,
-) -> tuple[int, int]:
+def epoch(M: Array, K: Array, h: Singles, X: Array, *progress: Any) -> tuple[int, int]:
     """Visit rows; the inverse comes from the metric itself at each step, and ``h`` at the end."""
+    _, units, places, _, codes, targets, order, step, max_steps, updates, bound = progress
     d, front = len(M), 0
     for position, i in enumerate(order.copy()):
         if step >= max_steps:

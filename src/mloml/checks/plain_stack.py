@@ -1,7 +1,7 @@
 """The stack again in plain NumPy, formula by formula: oracle of the tests, yardstick of the benchmarks.
 
-The scans have the names and signatures of the compiled ones; workspace is ignored. Factors are computed from
-explicit inverses and eigendecompositions, and nothing is kept waiting.
+The scans have the names of the compiled ones and take the same arguments; workspace is ignored. Factors are
+computed from explicit inverses and eigendecompositions, and nothing is kept waiting.
 """
 
 from __future__ import annotations
@@ -154,20 +154,9 @@ def rdml_layer(i: int, L: Array, p: Array, q: Array, lam: float, counts: Counts)
     return L
 
 
-def fp_scan(
-    rows: Array,
-    triplets: Triplets,
-    L: Array,
-    K: Array,
-    V: Array,
-    numbers: Array,
-    counts: Counts,
-    options: Counts,
-    activation: int,
-    work: Array,
-    d: int,
-) -> int:
+def fp_scan(rows: Array, triplets: Triplets, *stack: Any) -> int:
     """Forward propagation."""
+    L, K, _, numbers, counts, options, activation, _, d = stack
     for triplet in triplets:
         forward(rows[triplet, :d].T, L, K, numbers, counts, options, activation)
     return len(triplets)
@@ -204,21 +193,9 @@ def gradients(
     return result
 
 
-def bp_scan(
-    rows: Array,
-    triplets: Triplets,
-    L: Array,
-    K: Array,
-    V: Array,
-    numbers: Array,
-    counts: Counts,
-    options: Counts,
-    activation: int,
-    rate: float,
-    decay: float,
-    d: int,
-) -> int:
+def bp_scan(rows: Array, triplets: Triplets, *stack: Any) -> int:
     """Backward propagation."""
+    L, K, _, numbers, counts, options, activation, rate, decay, d = stack
     still = numbers.copy()
     still[:, layout.STEP] = 0
     for triplet in triplets:
@@ -231,25 +208,9 @@ def bp_scan(
     return len(triplets)
 
 
-def fbp_scan(
-    rows: Array,
-    triplets: Triplets,
-    L: Array,
-    K: Array,
-    V: Array,
-    numbers: Array,
-    counts: Counts,
-    options: Counts,
-    activation: int,
-    rate: float,
-    decay: float,
-    local: int,
-    own_too: bool,
-    freeze: bool,
-    work: Array,
-    d: int,
-) -> int:
+def fbp_scan(rows: Array, triplets: Triplets, *stack: Any) -> int:
     """Forward, then backward propagation."""
+    L, K, _, numbers, counts, options, activation, rate, decay, local, own_too, freeze, _, d = stack
     for triplet in triplets:
         inputs, outputs = forward(rows[triplet, :d].T, L, K, numbers, counts, options, activation)
         scale = np.ones(len(L)) if local == 1 else numbers[:, layout.STEP]
@@ -263,20 +224,9 @@ def fbp_scan(
     return len(triplets)
 
 
-def moml_scan(
-    rows: Array,
-    triplets: Triplets,
-    M: Array,
-    V: Array,
-    bound: Array,
-    counts: Counts,
-    gamma: float,
-    policy: int,
-    variant: int,
-    work: Array,
-    d: int,
-) -> int:
+def moml_scan(rows: Array, triplets: Triplets, M: Array, *state: Any) -> int:
     """MOML on the metric itself."""
+    _, _, counts, gamma, policy, variant, _, d = state
     metric = M[:d, :d]
     for t, i, j in triplets:
         p, q = rows[t, :d] - rows[i, :d], rows[t, :d] - rows[j, :d]

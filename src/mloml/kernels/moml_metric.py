@@ -14,27 +14,13 @@ import numpy as np
 
 from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.linalg.cholesky import factorise, solve_transposed
+from mloml.kernels.linalg.passes import symmetrise
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, load, spread, store, times
+from mloml.kernels.stack import layout as at
 from mloml.kernels.stack.factors import CLIPPED, compose, eigen, relative_gram, subtract_triplet
 from mloml.kernels.stack.frame import SHRINKAGE, largest_step
 from mloml.kernels.stack.layers import LIMIT, passive_step
-from mloml.kernels.stack.layout import (
-    CLIP,
-    FAILURES,
-    FREE,
-    INPUT,
-    LEFT,
-    OUTPUT,
-    PASSIVE_AGGRESSIVE,
-    RANK,
-    REFUSED,
-    RIGHT,
-    SHRINK,
-    SPARE,
-    UPDATES,
-    WEAK,
-)
 from mloml.kernels.stack.row_passes import fold_rows, map_rows
 from mloml.kernels.stack.vectors import copy, gram, inner, take_triplet
 
@@ -59,20 +45,20 @@ def moml_scan(
     ``counts`` a layer's counters; ``V`` (ROWS, m) and ``work`` (2, m, m) are workspace.
     """
     m = V.shape[1]
-    x, out = INPUT * m, OUTPUT * m
+    x, out = at.INPUT * m, at.OUTPUT * m
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, x)
-        map_rows(M, 0, V, x, out, LEFT * m, RIGHT * m, counts[RANK], False, d)
-        counts[RANK] = 0
+        map_rows(M, 0, V, x, out, at.LEFT * m, at.RIGHT * m, counts[at.RANK], False, d)
+        counts[at.RANK] = 0
         hinge = 1.0 + inner(V, x, out) - inner(V, x + m, out + m)
         if not abs(hinge) < LIMIT:
             break
         done += 1
         if hinge <= 0.0 or gamma <= 0.0:
             continue
-        g = min(gamma, passive_step(V, x, hinge)) if variant == PASSIVE_AGGRESSIVE else gamma
-        if policy != FREE:
+        g = min(gamma, passive_step(V, x, hinge)) if variant == at.PASSIVE_AGGRESSIVE else gamma
+        if policy != at.FREE:
             a, b, c = gram(V, x)
             s = a + b
             loss = 0.5 * g * (a - b + sqrt(max(0.0, (s - 2.0 * c) * (s + 2.0 * c))))
@@ -82,9 +68,9 @@ def moml_scan(
                 g = careful_step(M, V, bound, counts, g, policy, work, d)
         if g > 0.0:
             leave_waiting(V, counts, g)
-    fold_rows(M, 0, V, LEFT * m, RIGHT * m, counts[RANK], d)
-    counts[RANK] = 0
-    symmetrise(M, d)
+    fold_rows(M, 0, V, at.LEFT * m, at.RIGHT * m, counts[at.RANK], d)
+    counts[at.RANK] = 0
+    symmetrise(M[:d, :d])
     return done
 
 
@@ -92,12 +78,12 @@ def moml_scan(
 def leave_waiting(V: Array, counts: Counts, g: float) -> None:
     """Put ``-g p p' + g q q'`` where the next pass over M picks it up."""
     m = V.shape[1]
-    copy(V, INPUT * m, RIGHT * m, 2)
+    copy(V, at.INPUT * m, at.RIGHT * m, 2)
     for j in range(0, m, WIDTH):
-        store(V, LEFT * m + j, times(spread(-g), load(V, INPUT * m + j)))
-        store(V, (LEFT + 1) * m + j, times(spread(g), load(V, (INPUT + 1) * m + j)))
-    counts[RANK] = 2
-    counts[UPDATES] += 1
+        store(V, at.LEFT * m + j, times(spread(-g), load(V, at.INPUT * m + j)))
+        store(V, (at.LEFT + 1) * m + j, times(spread(g), load(V, (at.INPUT + 1) * m + j)))
+    counts[at.RANK] = 2
+    counts[at.UPDATES] += 1
 
 
 @exact
@@ -108,18 +94,18 @@ def careful_step(
 
     The policy `clip` is carried out here, on ``M`` itself: the step that remains is then 0.
     """
-    p, q, scratch = V[INPUT, :d], V[INPUT + 1, :d], V[SPARE : SPARE + 3]
+    p, q, scratch = V[at.INPUT, :d], V[at.INPUT + 1, :d], V[at.SPARE : at.SPARE + 3]
     trial, R = work[0], work[1]
     subtract_triplet(M, p, q, g, trial)
     if not factorise(trial, R, d):
-        counts[FAILURES] += 1
-        if policy == CLIP:
+        counts[at.FAILURES] += 1
+        if policy == at.CLIP:
             values, vectors = eigen(trial, d)
             compose(vectors, np.maximum(values, CLIPPED), M)
             bound[0] = 0.5 * CLIPPED
-            counts[UPDATES] += 1
+            counts[at.UPDATES] += 1
             return 0.0
-        if policy != SHRINK or not factorise(M, R, d):
+        if policy != at.SHRINK or not factorise(M, R, d):
             refuse(counts)
             return 0.0
         a, b, c = relative_gram(R, p, q, scratch)
@@ -135,8 +121,8 @@ def careful_step(
 @exact
 def refuse(counts: Counts) -> None:
     """Count an active step that is not taken."""
-    counts[REFUSED] += 1
-    counts[WEAK] += 1
+    counts[at.REFUSED] += 1
+    counts[at.WEAK] += 1
 
 
 @exact
@@ -174,11 +160,3 @@ def certified_bound(M: Array, R: Array, scratch: Array, d: int) -> float:
             return bound
         bound *= 0.25
     return 0.0
-
-
-@exact
-def symmetrise(M: Array, d: int) -> None:
-    """Make ``M`` exactly symmetric."""
-    for i in range(d):
-        for j in range(i):
-            M[i, j] = M[j, i] = 0.5 * (M[i, j] + M[j, i])

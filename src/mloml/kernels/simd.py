@@ -137,44 +137,20 @@ def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
     return vector(vector, vector, vector), generate
 
 
-@operation
-def times(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return ``a b``."""
+def _arithmetic(instruction: str) -> Callable[..., Any]:
+    """Return the operation on two vectors that LLVM calls ``instruction``."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fmul(*args)
+    def operate(typingctx: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, instruction)(*args)
 
-    return vector(vector, vector), generate
+        return vector(vector, vector), generate
 
-
-@operation
-def minus(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return ``a - b``."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fsub(*args)
-
-    return vector(vector, vector), generate
+    return operation(operate)
 
 
-@operation
-def plus(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return ``a + b``."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fadd(*args)
-
-    return vector(vector, vector), generate
-
-
-@operation
-def over(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return ``a / b``."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fdiv(*args)
-
-    return vector(vector, vector), generate
+times, minus, plus, over = (_arithmetic(name) for name in ("fmul", "fsub", "fadd", "fdiv"))
+"""``a b``, ``a - b``, ``a + b`` and ``a / b``."""
 
 
 @operation

@@ -8,20 +8,7 @@ from __future__ import annotations
 
 from mloml.arrays import Array, Counts
 from mloml.kernels.simd import exact
-from mloml.kernels.stack.layout import (
-    AGE,
-    DELTA,
-    FAILURES,
-    FRAME,
-    INPUT,
-    K_LEFT,
-    K_RANK,
-    K_RIGHT,
-    KIND,
-    ROWS,
-    SPARE,
-    SUMS,
-)
+from mloml.kernels.stack import layout as at
 from mloml.kernels.stack.row_passes import exchange_rows, scale_rows
 from mloml.kernels.stack.vectors import add, clear, copy, inner
 
@@ -35,14 +22,14 @@ def follow_inverse(
     i: int, K: Array, V: Array, counts: Counts, options: Counts, r: float, c: float, d: int
 ) -> bool:
     """Leave K's change waiting; G is in SPARE, DELTA is used up. False: the step would make L singular."""
-    if options[i, KIND] != FRAME:
+    if options[i, at.KIND] != at.FRAME:
         return True
     m = V.shape[1]
-    base, own = i * m * m, i * ROWS * m
-    g, out, sums = own + SPARE * m, own + DELTA * m, own + SUMS * m
-    left, right = own + K_LEFT * m, own + K_RIGHT * m
-    exchange_rows(K, base, V, own + INPUT * m, g, out, sums, left, right, counts[i, K_RANK], d)
-    counts[i, K_RANK] = 0
+    base, own = i * m * m, i * at.ROWS * m
+    g, out, sums = own + at.SPARE * m, own + at.DELTA * m, own + at.SUMS * m
+    left, right = own + at.K_LEFT * m, own + at.K_RIGHT * m
+    exchange_rows(K, base, V, own + at.INPUT * m, g, out, sums, left, right, counts[i, at.K_RANK], d)
+    counts[i, at.K_RANK] = 0
     # T = S^T = I - r G'U, then its inverse by cofactors
     t00, t01, t02 = 1.0 - r * inner(V, g, out), -r * inner(V, g, out + m), -r * inner(V, g, out + 2 * m)
     g += m
@@ -54,7 +41,7 @@ def follow_inverse(
     c20, c21, c22 = t01 * t12 - t02 * t11, t02 * t10 - t00 * t12, t00 * t11 - t01 * t10
     determinant = t00 * c00 + t01 * c01 + t02 * c02
     if not SINGULAR < abs(determinant) < 1.0 / SINGULAR:
-        counts[i, FAILURES] += 1
+        counts[i, at.FAILURES] += 1
         return False
     k = r / (c * determinant)
     copy(V, out, left, 3)
@@ -64,8 +51,8 @@ def follow_inverse(
     combine(V, sums, right + 2 * m, k * c02, k * c12, k * c22)
     if c != 1.0:
         scale_rows(K, base, m, 1.0 / c)
-    counts[i, K_RANK] = 3
-    counts[i, AGE] += 1
+    counts[i, at.K_RANK] = 3
+    counts[i, at.AGE] += 1
     return True
 
 

@@ -23,26 +23,7 @@ from mloml.arrays import Array, Counts
 from mloml.kernels.linalg.refine import refine
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, spread, store, times, total
-from mloml.kernels.stack.layout import (
-    AGE,
-    FAILURES,
-    INPUT,
-    K_LEFT,
-    K_RANK,
-    K_RIGHT,
-    LEFT,
-    OUTPUT,
-    RANK,
-    REFUSED,
-    RIGHT,
-    ROWS,
-    SHRINK,
-    SPARE,
-    SPLIT,
-    UPDATES,
-    WEAK,
-    WEAK_SHARE,
-)
+from mloml.kernels.stack import layout as at
 from mloml.kernels.stack.row_passes import fold_rows, project_rows
 
 SHRINKAGE = 0.9
@@ -116,12 +97,12 @@ def admissible_steps(
 
     Too much means that the step would have left the cone or, under `split`, that the pull is shortened.
     """
-    if policy == SPLIT:
+    if policy == at.SPLIT:
         return split_steps(a, b, c, pp, g, keep, floor)
     determinant, trace = cone_test(a, b, c, g)
     if determinant > SINGULAR * trace:
         return g, g, determinant, trace, False
-    if policy == SHRINK:
+    if policy == at.SHRINK:
         g = SHRINKAGE * largest_step(a, b, c)
         determinant, trace = cone_test(a, b, c, g)
         if determinant > SINGULAR * trace:  # not so where rows are so large that rounding hides the border
@@ -168,36 +149,36 @@ def frame_step(
     ``L`` is up to date; its change, and K's, are left waiting, and the outputs follow at once.
     """
     m = V.shape[1]
-    base, own = i * m * m, i * ROWS * m
-    x, left, right = own + INPUT * m, own + K_LEFT * m, own + K_RIGHT * m
+    base, own = i * m * m, i * at.ROWS * m
+    x, left, right = own + at.INPUT * m, own + at.K_LEFT * m, own + at.K_RIGHT * m
     for _ in range(2):
-        if counts[i, AGE] >= REFINE_EVERY:
-            fold_rows(K, base, V, left, right, counts[i, K_RANK], d)
-            counts[i, K_RANK] = 0
+        if counts[i, at.AGE] >= REFINE_EVERY:
+            fold_rows(K, base, V, left, right, counts[i, at.K_RANK], d)
+            counts[i, at.K_RANK] = 0
             refine(L, K, base, m, d, work)
-            counts[i, AGE] = 0
-        project_rows(K, base, V, x, left, own + SPARE * m, left, right, counts[i, K_RANK], d)
-        counts[i, K_RANK] = 0
+            counts[i, at.AGE] = 0
+        project_rows(K, base, V, x, left, own + at.SPARE * m, left, right, counts[i, at.K_RANK], d)
+        counts[i, at.K_RANK] = 0
         a, b, c, pp, qq, pq, ph, qh, drift = survey(V, own)
-        if drift <= ALARM or counts[i, AGE] == 0:
+        if drift <= ALARM or counts[i, at.AGE] == 0:
             break
-        counts[i, AGE] = REFINE_EVERY
-    if drift > DRIFT and counts[i, AGE] >= REFINE_SOONEST:
-        counts[i, AGE] = REFINE_EVERY
+        counts[i, at.AGE] = REFINE_EVERY
+    if drift > DRIFT and counts[i, at.AGE] >= REFINE_SOONEST:
+        counts[i, at.AGE] = REFINE_EVERY
     g_p, g_q, determinant, trace, failed = admissible_steps(a, b, c, pp, g, policy, keep, floor)
     usable = drift <= ALARM
     if failed or not usable:
-        counts[i, FAILURES] += 1
-    if g_q < WEAK_SHARE * g or not usable:
-        counts[i, WEAK] += 1
+        counts[i, at.FAILURES] += 1
+    if g_q < at.WEAK_SHARE * g or not usable:
+        counts[i, at.WEAK] += 1
     if g_q == 0.0 or not usable:
-        counts[i, REFUSED] += 1
+        counts[i, at.REFUSED] += 1
         return
     f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g_p, g_q, determinant, trace)
     commit(V, own, f11, f12, f22, h11, h12, h22, pp, qq, pq, ph, qh)
-    counts[i, RANK] = counts[i, K_RANK] = 2
-    counts[i, AGE] += 1
-    counts[i, UPDATES] += 1
+    counts[i, at.RANK] = counts[i, at.K_RANK] = 2
+    counts[i, at.AGE] += 1
+    counts[i, at.UPDATES] += 1
 
 
 @exact
@@ -210,11 +191,11 @@ def survey(V: Array, own: int) -> tuple[float, float, float, float, float, float
     m = V.shape[1]
     a = b = c = pp = qq = pq = ph = qh = pu = qv = spread(0.0)
     for j in range(own, own + m, WIDTH):
-        p, q, h = load(V, j + INPUT * m), load(V, j + (INPUT + 1) * m), load(V, j + (INPUT + 2) * m)
+        p, q, h = load(V, j + at.INPUT * m), load(V, j + (at.INPUT + 1) * m), load(V, j + (at.INPUT + 2) * m)
         pp, qq, pq, ph, qh = fma(p, p, pp), fma(q, q, qq), fma(p, q, pq), fma(p, h, ph), fma(q, h, qh)
-        P, Q = load(V, j + K_LEFT * m), load(V, j + (K_LEFT + 1) * m)
+        P, Q = load(V, j + at.K_LEFT * m), load(V, j + (at.K_LEFT + 1) * m)
         a, b, c = fma(P, P, a), fma(Q, Q, b), fma(P, Q, c)
-        pu, qv = fma(P, load(V, j + OUTPUT * m), pu), fma(Q, load(V, j + (OUTPUT + 1) * m), qv)
+        pu, qv = fma(P, load(V, j + at.OUTPUT * m), pu), fma(Q, load(V, j + (at.OUTPUT + 1) * m), qv)
     near, far = total(pp), total(qq)
     drift = 0.0
     for error, length in ((abs(total(pu) - near), near), (abs(total(qv) - far), far)):
@@ -242,17 +223,21 @@ def commit(
     """Leave the changes ``V F [p q]'`` and ``V H (K'V)'`` waiting, and bring the outputs up to them."""
     m = V.shape[1]
     for j in range(own, own + m, WIDTH):
-        P, Q = load(V, j + K_LEFT * m), load(V, j + (K_LEFT + 1) * m)
+        P, Q = load(V, j + at.K_LEFT * m), load(V, j + (at.K_LEFT + 1) * m)
         to_p = fma(spread(f11), P, times(spread(f12), Q))
         to_q = fma(spread(f12), P, times(spread(f22), Q))
-        store(V, j + LEFT * m, to_p)
-        store(V, j + (LEFT + 1) * m, to_q)
-        store(V, j + RIGHT * m, load(V, j + INPUT * m))
-        store(V, j + (RIGHT + 1) * m, load(V, j + (INPUT + 1) * m))
-        u, v, z = load(V, j + OUTPUT * m), load(V, j + (OUTPUT + 1) * m), load(V, j + (OUTPUT + 2) * m)
-        store(V, j + OUTPUT * m, fma(spread(pp), to_p, fma(spread(pq), to_q, u)))
-        store(V, j + (OUTPUT + 1) * m, fma(spread(pq), to_p, fma(spread(qq), to_q, v)))
-        store(V, j + (OUTPUT + 2) * m, fma(spread(ph), to_p, fma(spread(qh), to_q, z)))
-        s, t = load(V, j + SPARE * m), load(V, j + (SPARE + 1) * m)
-        store(V, j + K_RIGHT * m, fma(spread(h11), s, times(spread(h12), t)))
-        store(V, j + (K_RIGHT + 1) * m, fma(spread(h12), s, times(spread(h22), t)))
+        store(V, j + at.LEFT * m, to_p)
+        store(V, j + (at.LEFT + 1) * m, to_q)
+        store(V, j + at.RIGHT * m, load(V, j + at.INPUT * m))
+        store(V, j + (at.RIGHT + 1) * m, load(V, j + (at.INPUT + 1) * m))
+        u, v, z = (
+            load(V, j + at.OUTPUT * m),
+            load(V, j + (at.OUTPUT + 1) * m),
+            load(V, j + (at.OUTPUT + 2) * m),
+        )
+        store(V, j + at.OUTPUT * m, fma(spread(pp), to_p, fma(spread(pq), to_q, u)))
+        store(V, j + (at.OUTPUT + 1) * m, fma(spread(pq), to_p, fma(spread(qq), to_q, v)))
+        store(V, j + (at.OUTPUT + 2) * m, fma(spread(ph), to_p, fma(spread(qh), to_q, z)))
+        s, t = load(V, j + at.SPARE * m), load(V, j + (at.SPARE + 1) * m)
+        store(V, j + at.K_RIGHT * m, fma(spread(h11), s, times(spread(h12), t)))
+        store(V, j + (at.K_RIGHT + 1) * m, fma(spread(h12), s, times(spread(h22), t)))

@@ -11,20 +11,8 @@ from mloml.arrays import Array, Counts
 from mloml.kernels.linalg.woodbury import follow_inverse
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, minus, spread, store, times
+from mloml.kernels.stack import layout as at
 from mloml.kernels.stack.activation import derive
-from mloml.kernels.stack.layout import (
-    DELTA,
-    INPUT,
-    LEFT,
-    MOVED,
-    OUTPUT,
-    RANK,
-    RIGHT,
-    ROWS,
-    SPARE,
-    STEP,
-    WEIGHT,
-)
 from mloml.kernels.stack.row_passes import pull_rows, scale_rows
 from mloml.kernels.stack.vectors import add, clear, copy, inner, scale, squares
 
@@ -51,14 +39,14 @@ def hinge_gradient(V: Array, out: int, target: int, factor: float, onto: bool) -
 def local_factor(i: int, V: Array, numbers: Array, local: int, rate: float, freeze: bool) -> float:
     """Return ``2 w_i s`` where the layer's hinge is active, else 0; ``w_i`` takes its own step."""
     m = V.shape[1]
-    near, far = squares(V, (i * ROWS + OUTPUT) * m)
+    near, far = squares(V, (i * at.ROWS + at.OUTPUT) * m)
     hinge = 1.0 + near - far
     if local == NO_LOCAL_LOSS or hinge <= 0.0:
         return 0.0
-    s = 1.0 if local == HINGE else numbers[i, STEP]
-    w = numbers[i, WEIGHT]
+    s = 1.0 if local == HINGE else numbers[i, at.STEP]
+    w = numbers[i, at.WEIGHT]
     if not freeze:
-        numbers[i, WEIGHT] = max(0.0, w - rate * s * hinge)
+        numbers[i, at.WEIGHT] = max(0.0, w - rate * s * hinge)
     return 2.0 * w * s
 
 
@@ -81,18 +69,18 @@ def backward(
     """
     m = V.shape[1]
     top = L.shape[0] - 1
-    near, far = squares(V, (top * ROWS + OUTPUT) * m)
+    near, far = squares(V, (top * at.ROWS + at.OUTPUT) * m)
     final = 1.0 if 1.0 + near - far > 0.0 else 0.0
     alive = False
     for i in range(top, -1, -1):
-        own = i * ROWS * m
-        out, delta, full = own + OUTPUT * m, own + DELTA * m, own + SPARE * m
+        own = i * at.ROWS * m
+        out, delta, full = own + at.OUTPUT * m, own + at.DELTA * m, own + at.SPARE * m
         if i == top:
             hinge_gradient(V, out, delta, final, False)
             alive = final > 0.0
         elif alive:
             pull_back(i, L, V, counts, delta, d)
-            derive(V, out, own + (ROWS + INPUT) * m, delta, activation)
+            derive(V, out, own + (at.ROWS + at.INPUT) * m, delta, activation)
         else:
             clear(V, delta, 3)
         factor = local_factor(i, V, numbers, local, rate, freeze)
@@ -109,11 +97,11 @@ def backward(
 def pull_back(i: int, L: Array, V: Array, counts: Counts, delta: int, d: int) -> None:
     """Set ``delta = L_above' full_above``, with the change that still waits for ``L_above``."""
     m = V.shape[1]
-    above = (i + 1) * ROWS * m
-    full = above + SPARE * m
+    above = (i + 1) * at.ROWS * m
+    full = above + at.SPARE * m
     pull_rows(L, (i + 1) * m * m, V, full, delta, d)
-    for k in range(counts[i + 1, RANK]):
-        left, right = above + (LEFT + k) * m, above + (RIGHT + k) * m
+    for k in range(counts[i + 1, at.RANK]):
+        left, right = above + (at.LEFT + k) * m, above + (at.RIGHT + k) * m
         for sample in range(3):
             add(V, right, delta + sample * m, inner(V, left, full + sample * m))
 
@@ -123,10 +111,10 @@ def sensible(L: Array, V: Array, rate: float) -> bool:
     """Say whether every layer's change is a number of reasonable size."""
     m = V.shape[1]
     for i in range(L.shape[0]):
-        own = i * ROWS * m
+        own = i * at.ROWS * m
         gradient = inputs = 0.0
         for k in range(3):
-            g, x = own + (DELTA + k) * m, own + (INPUT + k) * m
+            g, x = own + (at.DELTA + k) * m, own + (at.INPUT + k) * m
             gradient += inner(V, g, g)
             inputs += inner(V, x, x)
         if not rate * rate * gradient * inputs < LARGEST_CHANGE * LARGEST_CHANGE:
@@ -154,8 +142,8 @@ def descend(
     shrink = 1.0 - rate * decay
     top = L.shape[0] - 1
     for i in range(L.shape[0]):
-        own = i * ROWS * m
-        delta, g, left = own + DELTA * m, own + SPARE * m, own + LEFT * m
+        own = i * at.ROWS * m
+        delta, g, left = own + at.DELTA * m, own + at.SPARE * m, own + at.LEFT * m
         for j in range(0, m, WIDTH):
             t, p, q = load(V, delta + j), load(V, delta + m + j), load(V, delta + 2 * m + j)
             store(V, g + j, minus(spread(0.0), p))
@@ -164,15 +152,15 @@ def descend(
             store(V, g + 2 * m + j, fma(spread(1.0), both, t) if i < top else spread(0.0))
         if has_inverse and not follow_inverse(i, K, V, counts, options, rate / shrink, shrink, d):
             continue
-        if counts[i, RANK] == 0:
+        if counts[i, at.RANK] == 0:
             clear(V, left, 2)
-            copy(V, own + INPUT * m, own + RIGHT * m, 2)
+            copy(V, own + at.INPUT * m, own + at.RIGHT * m, 2)
         if shrink != 1.0:
             scale_rows(L, i * m * m, m, shrink)
             scale(V, left, 2, shrink)
         clear(V, left + 2 * m, 1)
-        copy(V, own + (INPUT + 2) * m, own + (RIGHT + 2) * m, 1)
+        copy(V, own + (at.INPUT + 2) * m, own + (at.RIGHT + 2) * m, 1)
         for k in range(3):
             add(V, g + k * m, left + k * m, -rate)
-        counts[i, RANK] = 2 if i == top else 3
-        counts[i, MOVED] = 1
+        counts[i, at.RANK] = 2 if i == top else 3
+        counts[i, at.MOVED] = 1

@@ -15,38 +15,9 @@ from mloml.kernels.linalg.passes import LIMIT, product
 from mloml.kernels.linalg.refine import recompute, refine
 from mloml.kernels.opml import KEPT, split_push, weak_split
 from mloml.kernels.simd import exact, exact_inline
+from mloml.kernels.stack import layout as at
 from mloml.kernels.stack.factors import cholesky_step, symmetric_step
 from mloml.kernels.stack.frame import REFINE_EVERY, frame_step
-from mloml.kernels.stack.layout import (
-    AGE,
-    CHOLESKY,
-    FAILURES,
-    FLOOR,
-    FRAME,
-    INPUT,
-    K_LEFT,
-    KEEP,
-    KIND,
-    LEFT,
-    LEGO,
-    LOWER,
-    MOVED,
-    OPML,
-    OUTPUT,
-    PASSIVE_AGGRESSIVE,
-    POLICY,
-    RANK,
-    RDML,
-    REFUSED,
-    RIGHT,
-    ROWS,
-    SPARE,
-    STEP,
-    UPDATES,
-    UPPER,
-    VARIANT,
-    WEAK,
-)
 from mloml.kernels.stack.rdml_frame import DRIFTED, PROJECTED, UNDONE, UPDATED, rdml_frame_step
 from mloml.kernels.stack.row_passes import map_rows
 from mloml.kernels.stack.vectors import add_mix, add_pair, copy, gram, inner, mix, squares
@@ -56,21 +27,21 @@ from mloml.kernels.stack.vectors import add_mix, add_pair, copy, gram, inner, mi
 def see(i: int, L: Array, V: Array, counts: Counts, all_three: bool, d: int) -> float:
     """Write the waiting change into ``L``, map the inputs, and return the hinge argument of the outputs."""
     m = V.shape[1]
-    own = i * ROWS * m
-    out = own + OUTPUT * m
+    own = i * at.ROWS * m
+    out = own + at.OUTPUT * m
     map_rows(
         L,
         i * m * m,
         V,
-        own + INPUT * m,
+        own + at.INPUT * m,
         out,
-        own + LEFT * m,
-        own + RIGHT * m,
-        counts[i, RANK],
+        own + at.LEFT * m,
+        own + at.RIGHT * m,
+        counts[i, at.RANK],
         all_three,
         d,
     )
-    counts[i, RANK] = 0
+    counts[i, at.RANK] = 0
     near, far = squares(V, out)
     return 1.0 + near - far
 
@@ -94,8 +65,8 @@ def learn(
     ``dense`` is the workspace of layers other than frames and OPML. None where a stack has no such layer: the
     compiler then leaves their algorithms out, which saves most of its time.
     """
-    kind = options[i, KIND]
-    g = numbers[i, STEP]
+    kind = options[i, at.KIND]
+    g = numbers[i, at.STEP]
     again = True
     learned = False
     while again:  # a layer that was changed at once, not left waiting, is looked at a second time
@@ -106,13 +77,13 @@ def learn(
         if learned or g <= 0.0:
             continue
         learned = True
-        if hinge > 0.0 and options[i, VARIANT] == PASSIVE_AGGRESSIVE:
-            g = min(g, passive_step(V, (i * ROWS + INPUT) * V.shape[1], hinge))
-        if kind == FRAME:
+        if hinge > 0.0 and options[i, at.VARIANT] == at.PASSIVE_AGGRESSIVE:
+            g = min(g, passive_step(V, (i * at.ROWS + at.INPUT) * V.shape[1], hinge))
+        if kind == at.FRAME:
             if hinge > 0.0:
-                keep, floor = numbers[i, KEEP], numbers[i, FLOOR]
-                frame_step(i, L, K, V, counts, g, options[i, POLICY], keep, floor, work, d)
-        elif kind == OPML:
+                keep, floor = numbers[i, at.KEEP], numbers[i, at.FLOOR]
+                frame_step(i, L, K, V, counts, g, options[i, at.POLICY], keep, floor, work, d)
+        elif kind == at.OPML:
             if hinge > 0.0:
                 opml_layer(i, V, counts, g)
         elif dense is not None:
@@ -135,8 +106,8 @@ def learn_at_once(
     d: int,
 ) -> bool:
     """Take the step of a layer whose change cannot wait; False when the hinge asks for none."""
-    kind = options[i, KIND]
-    if kind == LEGO or kind == RDML:  # noqa: SIM109 (a tuple costs compile time)
+    kind = options[i, at.KIND]
+    if kind == at.LEGO or kind == at.RDML:  # a tuple costs compile time
         learn_pairs(i, L, K, V, numbers, counts, kind, work, d)
         return True
     if hinge > 0.0:
@@ -157,24 +128,24 @@ def passive_step(V: Array, x: int, hinge: float) -> float:
 def opml_layer(i: int, V: Array, counts: Counts, g: float) -> None:
     """Leave OPML's split step waiting, with the outputs following at once; see :mod:`mloml.kernels.opml`."""
     m = V.shape[1]
-    own = i * ROWS * m
-    x, out, left = own + INPUT * m, own + OUTPUT * m, own + LEFT * m
+    own = i * at.ROWS * m
+    x, out, left = own + at.INPUT * m, own + at.OUTPUT * m, own + at.LEFT * m
     a, b, c = gram(V, x)
     push = split_push(a, b, c, g)
     den = (1.0 + g * a) * (1.0 - g * b) + g * g * c * c
     if push < g:
         den = KEPT * (1.0 + g * a)
-        counts[i, FAILURES] += 1
-        counts[i, WEAK] += weak_split(a, b, c, g, push)
+        counts[i, at.FAILURES] += 1
+        counts[i, at.WEAK] += weak_split(a, b, c, g, push)
     k = g / den
     cross = -k * push * c
     mix(V, out, left, -k * (1.0 - push * b), cross, cross, push / den * (1.0 + g * a))
-    copy(V, x, own + RIGHT * m, 2)
+    copy(V, x, own + at.RIGHT * m, 2)
     add_mix(V, left, out, a, c, c, b)
     h = x + 2 * m
     add_pair(V, left, out + 2 * m, inner(V, x, h), inner(V, x + m, h))
-    counts[i, RANK] = 2
-    counts[i, UPDATES] += 1
+    counts[i, at.RANK] = 2
+    counts[i, at.UPDATES] += 1
 
 
 @exact
@@ -191,21 +162,21 @@ def learn_dense(
     d: int,
 ) -> None:
     """Take MOML's step on a Cholesky or symmetric factor."""
-    own = i * ROWS
-    p, q = V[own + INPUT, :d], V[own + INPUT + 1, :d]
-    scratch = V[own + SPARE : own + SPARE + 3]
-    policy, moved = options[i, POLICY], counts[i, MOVED] == 1
-    if options[i, KIND] == CHOLESKY:
-        keep, floor = numbers[i, KEEP], numbers[i, FLOOR]
+    own = i * at.ROWS
+    p, q = V[own + at.INPUT, :d], V[own + at.INPUT + 1, :d]
+    scratch = V[own + at.SPARE : own + at.SPARE + 3]
+    policy, moved = options[i, at.POLICY], counts[i, at.MOVED] == 1
+    if options[i, at.KIND] == at.CHOLESKY:
+        keep, floor = numbers[i, at.KEEP], numbers[i, at.FLOOR]
         taken, failed = cholesky_step(L[i], p, q, g, policy, keep, floor, moved, work, scratch)
     else:
         taken, failed = symmetric_step(L[i], K[i], p, q, g, policy, moved, work, scratch)
-    counts[i, FAILURES] += failed
-    counts[i, UPDATES] += taken
-    counts[i, REFUSED] += not taken
-    counts[i, WEAK] += not taken
+    counts[i, at.FAILURES] += failed
+    counts[i, at.UPDATES] += taken
+    counts[i, at.REFUSED] += not taken
+    counts[i, at.WEAK] += not taken
     if taken:
-        counts[i, MOVED] = 0
+        counts[i, at.MOVED] = 0
 
 
 @exact
@@ -213,20 +184,22 @@ def learn_pairs(
     i: int, L: Array, K: Array, V: Array, numbers: Array, counts: Counts, kind: int, work: Array, d: int
 ) -> None:
     """Show the pairs (t, p) and (t, q) to a LEGO or RDML layer, in this order."""
-    own = i * ROWS
+    own = i * at.ROWS
     changed = False
     for side in range(2):
-        z, u, w = V[own + INPUT + side], V[own + OUTPUT + side], V[own + SPARE]
+        z, u, w = V[own + at.INPUT + side], V[own + at.OUTPUT + side], V[own + at.SPARE]
         if changed:
             product(L[i], z, u)
-        if kind == LEGO:
-            done = lego_step(L[i], z, u, w, numbers[i, LOWER if side == 0 else UPPER], numbers[i, STEP])
-            counts[i, FAILURES] += not done
+        if kind == at.LEGO:
+            done = lego_step(
+                L[i], z, u, w, numbers[i, at.LOWER if side == 0 else at.UPPER], numbers[i, at.STEP]
+            )
+            counts[i, at.FAILURES] += not done
             if not done:
                 note_refusal(z, counts[i])
         else:
-            done = rdml_layer(i, L, K, V, counts, side, numbers[i, STEP], work, d)
-        counts[i, UPDATES] += done
+            done = rdml_layer(i, L, K, V, counts, side, numbers[i, at.STEP], work, d)
+        counts[i, at.UPDATES] += done
         changed = changed or done
 
 
@@ -235,18 +208,18 @@ def rdml_layer(
     i: int, L: Array, K: Array, V: Array, counts: Counts, side: int, lam: float, work: Array, d: int
 ) -> bool:
     """Show one pair to an RDML layer; K is refined in time, and made anew where that was too late."""
-    own, m = i * ROWS, V.shape[1]
-    z, u, rows = V[own + INPUT + side], V[own + OUTPUT + side], V[own + K_LEFT : own + K_LEFT + 5]
-    if counts[i, AGE] >= REFINE_EVERY:
+    own, m = i * at.ROWS, V.shape[1]
+    z, u, rows = V[own + at.INPUT + side], V[own + at.OUTPUT + side], V[own + at.K_LEFT : own + at.K_LEFT + 5]
+    if counts[i, at.AGE] >= REFINE_EVERY:
         refine(L, K, i * m * m, m, d, work)
-        counts[i, AGE] = 0
+        counts[i, at.AGE] = 0
     status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
     if status == DRIFTED:
         recompute(L, K, i * m * m, m, d, work)
-        counts[i, AGE] = 0
+        counts[i, at.AGE] = 0
         status = rdml_frame_step(L[i], K[i], z, u, side == 0, lam, d, rows, work[0])
-    counts[i, FAILURES] += status >= PROJECTED
-    counts[i, REFUSED] += status == DRIFTED
-    counts[i, WEAK] += status >= UNDONE
-    counts[i, AGE] += 1
+    counts[i, at.FAILURES] += status >= PROJECTED
+    counts[i, at.REFUSED] += status == DRIFTED
+    counts[i, at.WEAK] += status >= UNDONE
+    counts[i, at.AGE] += 1
     return UPDATED <= status < DRIFTED
