@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import compiled
+from mloml.kernels.singles import any_at_most, load8, most8, spread8
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -78,24 +79,37 @@ def nearest_rows(
     """
     k, n_rows = neighbours.shape[1], closeness.shape[1]
     pieces = (n_rows + _PIECE - 1) // _PIECE
-    peaks, closest, unused = np.empty(pieces), np.empty(k), np.empty(k, dtype=np.intp)
+    closest, unused = np.empty(k), np.empty(k, dtype=np.intp)
     for i in range(closeness.shape[0]):
         row, nearest, chosen = closeness[i], distances[i], neighbours[i]
-        closest[:] = np.inf
+        threshold = (test_squares[i] - nearest[k - 1] * per_unit - margins[i]) / 2
+        if nearest[k - 1] == np.inf:
+            closest[:] = np.inf
+            for piece in range(pieces):
+                peak = _largest(row[piece * _PIECE : (piece + 1) * _PIECE])
+                if -peak < closest[k - 1]:
+                    _insert(-peak, 0, closest, unused)
+            threshold = -closest[k - 1] - margins[i]
         for piece in range(pieces):
-            peaks[piece] = _largest(row[piece * _PIECE : (piece + 1) * _PIECE])
-            if -peaks[piece] < closest[k - 1]:
-                _insert(-peaks[piece], 0, closest, unused)
-        farthest = nearest[k - 1] * per_unit + margins[i]
-        threshold = max(-closest[k - 1] - margins[i], (test_squares[i] - farthest) / 2)
-        for piece in range(pieces):
-            if peaks[piece] < threshold:
+            start, end = piece * _PIECE, min((piece + 1) * _PIECE, n_rows)
+            if end - start == _PIECE and not _reaches(closeness, i * n_rows + start, threshold):
                 continue
-            for j in range(piece * _PIECE, min((piece + 1) * _PIECE, n_rows)):
+            for j in range(start, end):
                 if row[j] >= threshold:
                     _insert(squared_distance(test[i], train[first + j]), first + j, nearest, chosen)
                     farthest = nearest[k - 1] * per_unit + margins[i]
                     threshold = max(threshold, (test_squares[i] - farthest) / 2)
+
+
+@compiled
+def _reaches(closeness: NDArray[np.float32], start: int, threshold: float) -> bool:
+    """Say whether any entry of a piece is as large as a threshold.
+
+    The threshold is rounded to single precision, which cannot bring it past a number of single precision.
+    """
+    low = most8(load8(closeness, start), load8(closeness, start + 8))
+    high = most8(load8(closeness, start + 16), load8(closeness, start + 24))
+    return any_at_most(spread8(threshold), most8(low, high))
 
 
 @partial(compiled, fastmath={"nnan", "nsz", "reassoc"})

@@ -151,3 +151,13 @@ def any_at_most(typingctx: Any, a: Any, b: Any) -> Any:
         return builder.icmp_unsigned("!=", places, ir.IntType(SINGLES)(0))
 
     return types.boolean(singles, singles), generate
+
+
+@operation
+def most8(typingctx: Any, a: Any, b: Any) -> Any:
+    """Return the larger of ``a`` and ``b`` in each place."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return singles(singles, singles), generate
