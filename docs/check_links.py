@@ -28,7 +28,7 @@ class Page(HTMLParser):
 
 def dead_links(folder: Path) -> list[str]:
     """Return ``page: link`` for every link that leads nowhere."""
-    files = (path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts)  # the theme's own
+    files = (path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts)
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in files}
     dead = []
     for path, page in pages.items():
