@@ -304,7 +304,8 @@ class MOML(OnlineLearner, MetricLearner):
         state = _indefinite(self)
         if state is not None:
             raise AttributeError(why_no_factor("components_", state))
-        return self._state.layers[0]
+        factor: Any = self._state.layers[0]  # sparse where it is diagonal
+        return factor  # type: ignore[no-any-return]
 
     def _step_counts(self) -> tuple[Any, Any]:
         return step_counts(self._state.counts)
