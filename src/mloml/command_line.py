@@ -66,7 +66,7 @@ class Command:
 
 def process_command() -> Command:
     """Return the command line of this process; nothing else reads ``sys.argv``."""
-    module = Path(sys.argv[0]).name == "__main__.py"  # python -m mloml
+    module = Path(sys.argv[0]).parts[-2:] == ("mloml", "__main__.py")  # python -m mloml
     return Command("mloml" if module else sys.argv[0], tuple(sys.argv[1:]))
 
 
