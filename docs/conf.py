@@ -45,6 +45,13 @@ sphinx_gallery_conf = {
     "plot_gallery": os.environ.get("MLOML_GALLERY", "yes") == "yes",
 }
 
+# Inner modules that docstrings name for readers of the source; they have no page.
+nitpick_ignore = [
+    ("py:mod", "mloml.datasets.variants"),
+    ("py:mod", "mloml.config.tree"),
+    ("py:func", "mloml.kernels.triplets.one_row"),
+]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "mloml"
 html_static_path: list[str] = []
