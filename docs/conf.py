@@ -13,7 +13,6 @@ version = release = mloml.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
@@ -23,7 +22,7 @@ exclude_patterns = ["_build", "examples", "_templates", "**/sg_execution_times.r
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 root_doc = "index"
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -67,8 +66,6 @@ html_theme_options = {
 }
 html_sidebars = {"start": [], "changelog": [], "comparison": []}
 suppress_warnings = ["config.cache", "toc.empty_glob"]
-# A formula needs MathJax, which is fetched by the reader's browser: pages without one do not load it.
-mathjax_path = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 os.environ.setdefault("HYDRA_FULL_ERROR", "0")
