@@ -4,7 +4,7 @@ python benchmarks/high_dimension_cost.py
 
 Rows have 100 non-zeros each, spread over all features; they arrive in calls of 1,000. Each learner has a
 process of its own. Memory is the highest seen during the stream, above what the process holds after import,
-compilation and the making of the rows. Time is that of one thread, the two widths by turns, the best of five.
+compilation and the making of the rows. Time is that of one thread, the two widths by turns, the best of two.
 """
 
 import json
@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from mloml import MLOML, MOML
 
-WIDE, NARROW, NON_ZEROS, CALL, ROWS, TURNS = 50_000, 5_000, 100, 1_000, 20_000, 5
+WIDE, NARROW, NON_ZEROS, CALL, ROWS, TURNS = 50_000, 5_000, 100, 1_000, 5_000, 2
 
 LEARNERS = {
     "MOML, diagonal": lambda: MOML(100.0, metric="diagonal"),
