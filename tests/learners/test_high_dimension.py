@@ -150,7 +150,7 @@ def test_a_narrow_stack_of_one_layer_is_exactly_moml():
 
 def test_layers_above_a_narrow_one_see_its_outputs_after_each_step():
     settings = {"n_components": 4, "gamma": 0.01, "random_state": 0, "scale": 4.0, "init": "random"}
-    stack = MLOML(n_layers=3, **settings).partial_fit(WORDS, CLASSES)
+    stack = MLOML(n_layers=3, activation="relu", **settings).partial_fit(WORDS, CLASSES)
     first, above = MOML(**settings), StackState(4, [Layer(step=0.01, cone="split")] * 2)
     stream = TripletStream()
     for i in range(80):

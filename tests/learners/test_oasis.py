@@ -41,7 +41,7 @@ def test_equal_partners_are_skipped():
 
 def test_rank_grows_by_one_per_update_at_most():
     X = np.random.default_rng(0).normal(size=(8, 20))
-    learner = OASIS(scale=None, scans=1, random_state=0).fit(X, np.arange(8) % 2)
+    learner = OASIS(C=0.1, scale=None, scans=1, random_state=0).fit(X, np.arange(8) % 2)
     change = learner.get_bilinear_matrix() - np.eye(20)
     assert np.linalg.matrix_rank(change) <= learner.n_updates_ < 20
 

@@ -48,12 +48,13 @@ def diagonal_step(
 
     Returns False, with nothing changed, when the numbers are beyond all bounds.
     """
-    hinge, size = 1.0, 0.0
+    hinge, size, lengths = 1.0, 0.0, 0.0
     for k in range(n):
-        a = p[k] * p[k] - q[k] * q[k]
-        hinge += w[index[k]] * a
-        size += a * a
-    if not (abs(hinge) < LIMIT and size < LIMIT * LIMIT):
+        pull, push = p[k] * p[k], q[k] * q[k]
+        hinge += w[index[k]] * (pull - push)
+        size += (pull - push) ** 2
+        lengths += pull + push
+    if not (abs(hinge) < LIMIT and lengths < LIMIT):  # long rows may cancel in the hinge
         return False
     if hinge <= 0.0 or gamma <= 0.0:
         return True

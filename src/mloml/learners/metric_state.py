@@ -57,6 +57,7 @@ class MetricState:
         self.M = widened(self.M, self.n_features, n_features)
         self.bound[0] = min(self.bound[0], START_BOUND)  # the new eigenvalues are those of the start
         self.n_features = n_features
+        self._make_room()
 
     @property
     def metric(self) -> Array:

@@ -79,7 +79,9 @@ class OASIS(OnlineLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import normalize
     >>> X, y = load_iris(return_X_y=True)
+    >>> X = normalize(X)
     >>> learner = OASIS(C=1e-3, random_state=0).fit(X, y)
     >>> nearest = learner.similarity(X[:3], X).argmax(axis=1)
     >>> y[nearest]
