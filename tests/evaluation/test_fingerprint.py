@@ -184,7 +184,8 @@ def test_everything_behind_a_learner_is_imported_before_a_worker_computes(packag
     script = (
         "import sys; from mloml.evaluation.fingerprint import import_all, modules_behind\n"
         "import_all('OPML')\n"
-        "before = set(sys.modules); from mloml.evaluation.lookup import learner_class; learner_class('OPML')\n"
+        "before = set(sys.modules); from mloml.evaluation.lookup import learner_class\n"
+        "learner_class('OPML')\n"
         "late = {n for n in set(sys.modules) - before if n.startswith('mloml.')}\n"
         "assert not late, late; assert set(modules_behind('OPML')) <= before\n"
     )

@@ -305,7 +305,7 @@ class MOML(OnlineLearner, MetricLearner):
         if state is not None:
             raise AttributeError(why_no_factor("components_", state))
         factor: Any = self._state.layers[0]  # sparse where it is diagonal
-        return factor  # type: ignore[no-any-return]
+        return factor
 
     def _step_counts(self) -> tuple[Any, Any]:
         return step_counts(self._state.counts)
