@@ -49,6 +49,9 @@ nitpick_ignore = [
     ("py:mod", "mloml.datasets.variants"),
     ("py:mod", "mloml.config.tree"),
     ("py:func", "mloml.kernels.triplets.one_row"),
+    ("py:mod", "mloml.kernels.diagonal"),
+    ("py:mod", "mloml.kernels.low_rank"),
+    ("py:class", "mloml.learners.sparse_rows.SparseRows"),
 ]
 
 html_theme = "pydata_sphinx_theme"
