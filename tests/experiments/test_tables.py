@@ -62,6 +62,8 @@ def test_protocols_take_their_size_from_the_protocol_asked_for(run) -> None:
         assert cells["split"].tolist() == [0, 1, 2]
 
 
-def test_a_misspelt_algorithm_is_one_line(run) -> None:
+def test_a_misspelt_algorithm_is_one_line(run, capsys) -> None:
     code, _ = run("table2", "algorithms=[euclidaen]")
-    assert str(code).startswith("error: ") and "euclidean" in str(code) and "\n" not in str(code)
+    error = capsys.readouterr().err
+    assert code == 2
+    assert error.startswith("error: ") and "euclidean" in error and error.count("\n") == 1
