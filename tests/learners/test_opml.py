@@ -70,7 +70,8 @@ def test_a_split_step_equals_the_explicit_inverse_of_two_different_steps(seed, g
     assert became == FULL if push == gamma else became in (SHORTENED, HARDLY)
     bracket = np.eye(d) + gamma * np.outer(p, p) - push * np.outer(q, q)
     expected = L @ np.linalg.inv(bracket)
-    rounding = 1e-15 * np.linalg.cond(bracket)  # of the oracle
+    cancelled = 1 + gamma * a + push * b  # what the bracket is the small difference of
+    rounding = 1e-15 * cancelled * np.linalg.norm(np.linalg.inv(bracket), 2)  # of the oracle
     np.testing.assert_allclose(new, expected, atol=(1e-12 + 100 * rounding) * abs(expected).max())
     assert np.linalg.det(bracket) >= (0.1 - 1e-6) * (1 + gamma * a)
 

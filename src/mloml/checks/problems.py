@@ -159,9 +159,10 @@ def _without_dense(*arguments: Any) -> tuple[Any, ...]:
 
 
 def _moml() -> tuple[Any, ...]:
-    M = zeros(D, D)
+    m = zeros(D).size  # rows too: kernels take two at a time
+    M = zeros(m, D)
     M[range(D), range(D)] = 1.0
-    room, work = zeros(layout.ROWS, D), zeros(2, D, D)
+    room, work = zeros(layout.ROWS, D), zeros(2, m, D)
     counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)[0]
     rows = padded_copy(_rows())
     return rows, _triplets(), M, room, np.array([0.999]), counts, 0.1, layout.CLIP, layout.PAPER, work, D
