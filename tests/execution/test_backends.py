@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -74,6 +75,31 @@ def test_a_batch_job_that_dies_is_submitted_again_with_what_is_left_of_it(lab):
     result = run_study(lab.study(backend="slurm", cluster="local", algorithms=["kissme"]))
     assert list(result.frame["status"]) == ["ok", "killed", "failed"]
     assert lab.runs("start") == {"iris/kissme/0": 1, "iris/kissme/1": 2, "iris/kissme/2": 1}
+
+
+class _Echo(DaskBackend):
+    """Runs the real tasks' road with tasks that only give their own name back."""
+
+    def _submit(self, job):
+        return self._client.submit(str, job.cell.key, key=job.cell.key, pure=False)
+
+
+@pytest.mark.slow
+def test_a_task_whose_word_died_with_its_worker_is_waited_for_again(lab):
+    backend = _Echo(n_jobs=1)
+    jobs = [SimpleNamespace(cell=SimpleNamespace(key=name)) for name in ("first", "second")]
+    outcomes = backend.run(jobs)
+    try:
+        told = {next(outcomes)}
+        (other,) = {"first", "second"} - told
+        state = backend._client.futures[other]
+        lab.wait_until(lambda: state.status == "finished")  # and in the queue of those that ended
+        (worker,) = backend._client.run(os.getpid).values()
+        os.kill(worker, signal.SIGKILL)
+        lab.wait_until(lambda: state.status != "finished")
+        assert told | set(outcomes) == {"first", "second"}
+    finally:
+        backend.close()
 
 
 def test_an_address_where_no_scheduler_answers_is_one_line(monkeypatch):

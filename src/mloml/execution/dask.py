@@ -17,6 +17,9 @@ from mloml.execution.guard import GUARD
 from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
 
 ANSWER_SECONDS = 15
+# A worker died after its task had ended and before its word had arrived: dask gives the task to another one,
+# which finds the cell in the store.
+COMPUTED_AGAIN = ("lost", "pending")
 _one_at_a_time = threading.Lock()
 
 
@@ -71,6 +74,9 @@ class DaskBackend:
         waiting = as_completed(futures)
         try:
             for future in waiting:
+                if future.status in COMPUTED_AGAIN:
+                    waiting.add(future)
+                    continue
                 job = futures.pop(future)
                 outcome = self._outcome(future, job)
                 if outcome is None:
