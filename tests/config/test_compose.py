@@ -195,3 +195,23 @@ def test_names_cannot_leave_their_folder(name):
     ):
         with pytest.raises(ConfigError, match=rf"^{key}=.*: must be letters, digits"):
             make()
+
+
+def test_a_dataset_may_be_a_variant_of_another():
+    entry = "{use: waveform, name: waveform_1, draw: 1, sources: [generated]}"
+    study = compose_study("table2", [f"datasets=[iris,{entry}]", "algorithms=[euclidean]"])
+    assert [(config.name, config.draw) for config in study.datasets] == [("iris", None), ("waveform_1", 1)]
+    assert study.datasets[1].features == 21
+    with pytest.raises(ConfigError, match="a variant needs 'use: NAME', the dataset it starts from"):
+        compose_study("table2", ["datasets=[{name: mine}]"])
+
+
+def test_the_protocol_says_what_online_learners_divide_rows_by():
+    for protocol, rows, scale in (("clean", "unit", None), ("standardised", "standardised", "auto")):
+        study = compose_study("table2", [f"protocol={protocol}", "algorithms=[opml,lmnn]"])
+        assert study.protocol.rows == rows
+        assert study.algorithms[0].params["scale"] == scale
+        assert "scale" not in study.algorithms[1].params
+        assert study.protocol.moml_cone == "split"
+    with pytest.raises(ConfigError, match=r"protocol.rows=raw: must be 'unit' or 'standardised'"):
+        compose_study("table2", ["protocol.rows=raw"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from mloml.datasets import DataSettings, catalogue, load
+from mloml.datasets.catalogue import DatasetConfig
 from mloml.datasets.generated import balance, waveform
+from mloml.errors import ConfigError
 
 
 def test_balance_is_every_state_once_with_the_side_of_the_larger_torque():
@@ -59,3 +63,21 @@ def test_balance_is_not_marked_since_it_is_exact():
     data = load(catalogue()["balance"], DataSettings(source="generated"))
     assert not data.regenerated
     assert data.counts() == {"L": 288, "B": 49, "R": 288}
+
+
+def test_another_draw_has_other_rows_of_the_same_kind():
+    waveform = catalogue()["waveform"]
+    first, again, other = (
+        load(dataclasses.replace(waveform, name="drawn", draw=draw), DataSettings(source="generated"))
+        for draw in (1, 1, 2)
+    )
+    assert first.checksum == again.checksum != other.checksum
+    assert first.X.shape == other.X.shape == (5000, 21)
+    assert first.provenance["seed"] == "1"
+
+
+def test_a_generator_goes_with_its_source():
+    with pytest.raises(ConfigError, match="goes with the source 'generated'"):
+        DatasetConfig("mine", generator="waveform")
+    with pytest.raises(ConfigError, match=r"dataset\.generator=mine: must be one of balance, waveform"):
+        DatasetConfig("mine", sources=["generated"], generator="mine")

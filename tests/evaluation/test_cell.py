@@ -94,7 +94,7 @@ def test_record_is_json_and_tells_all_that_later_steps_read(iris):
     assert [entry["params"] for entry in record["grid"]] == [{"gamma": 1e-3}, {"gamma": 1e-1}]
     assert (record["chosen"], record["error"]) == choose_per_split([record])[0][1:]
     assert 3 * 65 < record["counters"]["n_triplets"] <= 3 * 72  # none for the first sample of a class
-    assert record["preprocessing"] == {"pca": None, "pca_fitted_on": None, "features": 4}
+    assert record["preprocessing"] == {"pca": None, "pca_fitted_on": None, "rows": "unit", "features": 4}
     assert {"python", "numpy", "scipy", "scikit-learn", "numba", "mloml"} == record["versions"].keys()
     assert {"total", "select", "fit", "test"} == record["seconds"].keys()
     assert record["checksum"] == iris.checksum
@@ -160,12 +160,14 @@ def test_pca_of_all_rows_is_put_on_record():
     assert run_cell(make_cell(wide), wide)["preprocessing"] == {
         "pca": "uncentred",
         "pca_fitted_on": "all",
+        "rows": "unit",
         "features": 40,
     }
     clean = replace(PROTOCOL, pca=PcaConfig(fit="train", centred=True))
     assert run_cell(make_cell(wide, protocol=clean), wide)["preprocessing"] == {
         "pca": "centred",
         "pca_fitted_on": "train",
+        "rows": "unit",
         "features": 19,
     }
 

@@ -61,6 +61,7 @@ def test_every_irrelevant_field_exists_and_changes_no_key():
         "protocol.splits": dataclasses.replace(CELL, protocol=ProtocolConfig(splits=4)),
         "protocol.moml_cone": dataclasses.replace(CELL, protocol=ProtocolConfig(moml_cone="split")),
         "protocol.bp_rate": dataclasses.replace(CELL, protocol=ProtocolConfig(bp_rate=None)),
+        "protocol.scale": dataclasses.replace(CELL, protocol=ProtocolConfig(scale="auto")),
     }
     assert other.keys() == IRRELEVANT
     assert {cell.key for cell in other.values()} == {CELL.key}
@@ -68,7 +69,7 @@ def test_every_irrelevant_field_exists_and_changes_no_key():
 
 def test_every_other_field_is_among_the_determinants():
     found = determinants(CELL)
-    assert set(found["protocol"]) == {"scans", "folds", "neighbours", "seed", "pca"}
+    assert set(found["protocol"]) == {"scans", "folds", "neighbours", "seed", "rows", "pca"}
     assert set(found["algorithm"]) == {"name", "learner", "params", "grid"}
     assert set(found["protocol"]["pca"]) == {field.name for field in dataclasses.fields(PcaConfig)}
     assert found["protocol"]["pca"] == dataclasses.asdict(PcaConfig())

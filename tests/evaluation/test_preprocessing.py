@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import svd_flip
 
 from mloml.config.schema import PcaConfig
@@ -129,3 +131,24 @@ def test_only_the_latest_prepared_sets_are_kept_in_memory(monkeypatch):
     for name in "abc":
         prepare(dataset(checksum=name), PAPER, np.arange(15))
     assert len(preprocessing._memo) == 2
+
+
+def test_standardised_features_are_those_of_scikit_learn_fitted_on_the_training_half():
+    data = dataset(d=7)
+    data.X[:, 3] = 0.1  # constant, and its mean is not exactly .1
+    train = np.arange(0, 30, 2)
+    expected = StandardScaler().fit(data.X[train]).transform(data.X)
+    expected[:, 3] = 0.0
+    found = prepare(data, PAPER, train, "standardised")
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert prepare(data, PAPER, np.arange(15), "standardised") is not found
+    assert prepare(data, PAPER, train, "standardised") is found
+
+
+def test_random_signs_turn_axes_and_nothing_else():
+    data, train = dataset(), np.arange(15)
+    plain = prepare(data, PAPER, train)
+    turned = prepare(data, dataclasses.replace(PAPER, signs=3), train)
+    signs = np.sign((plain * turned).sum(axis=0))
+    assert set(signs) == {-1.0, 1.0}
+    np.testing.assert_allclose(turned, plain * signs, atol=1e-12)

@@ -13,11 +13,13 @@ SCANS = {
     "opml, pushes shortened": (opml.opml_scan, reference.opml_scan, np.eye, (0.6,)),
     "lego": (lego.lego_scan, reference.lego_scan, np.eye, (0.2, 1.5, False, 1e-1)),
     "lego, gated": (lego.lego_scan, reference.lego_scan, np.eye, (0.2, 1.5, True, 1e-1)),
-    "rdml from 0": (rdml.rdml_scan, reference.rdml_scan, lambda d: np.zeros((d, d)), (False, 1e-1)),
-    "rdml from I": (rdml.rdml_scan, reference.rdml_scan, np.eye, (False, 1e-1)),
-    "rdml, adjacent": (rdml.rdml_scan, reference.rdml_scan, np.eye, (True, 1e-1)),
+    "rdml from 0": (rdml.rdml_scan, reference.rdml_scan, lambda d: np.zeros((d, d)), (False, True, 1e-1)),
+    "rdml from I": (rdml.rdml_scan, reference.rdml_scan, np.eye, (False, True, 1e-1)),
+    "rdml, adjacent": (rdml.rdml_scan, reference.rdml_scan, np.eye, (True, True, 1e-1)),
+    "rdml, free": (rdml.rdml_scan, reference.rdml_scan, lambda d: np.zeros((d, d)), (True, False, 1e-1)),
     "oasis": (oasis.oasis_scan, reference.oasis_scan, np.eye, (0.1,)),
-    "slmoml": (slmoml.slmoml_scan, reference.slmoml_scan, np.eye, (1e-1,)),
+    "slmoml": (slmoml.slmoml_scan, reference.slmoml_scan, np.eye, (1e-1, 1.0)),
+    "slmoml, margin": (slmoml.slmoml_scan, reference.slmoml_scan, np.eye, (1e-2, 2.5)),
 }
 
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize
 
-from mloml.learners.kissme import KISSME, clip, pair_covariances
+from mloml.learners.kissme import KISSME, clip, drawn_covariances, pair_covariances
 
 
 def brute_force_covariances(X: Any, y: Any) -> tuple[Any, Any]:
@@ -127,3 +127,19 @@ def test_labels_without_pairs_of_both_kinds_are_refused(y: list[int], message: s
 def test_unknown_ridge_is_named_in_the_error() -> None:
     with pytest.raises(ValueError, match="'ridge' parameter of KISSME"):
         KISSME(ridge="never").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_random_pairs_come_to_all_pairs_in_the_long_run() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1, 2], [2, 9, 4]))
+    X = rng.normal(size=(len(y), 3)) + y[:, np.newaxis]
+    drawn = drawn_covariances(X, y, 200_000, np.random.RandomState(0))
+    for ours, all_pairs in zip(drawn, brute_force_covariances(X, y), strict=True):
+        np.testing.assert_allclose(ours, all_pairs, atol=0.03 * np.abs(all_pairs).max())
+
+
+def test_random_pairs_follow_their_seed() -> None:
+    X, y = load_iris(return_X_y=True)
+    first, again, other = (KISSME(n_pairs=100, random_state=seed).fit(X, y).components_ for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 1e-3

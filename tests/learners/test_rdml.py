@@ -68,3 +68,22 @@ def test_adjacent_pairs_are_those_that_follow_each_other():
     learner = RDML(lam=0.01, pairs="adjacent", scale=None, scans=1, shuffle=False).fit(stream, [0, 1, 0, 0])
     assert learner.n_triplets_ == 2
     np.testing.assert_allclose(learner._metric, 0.01 * (3 - 1) ** 2)  # together: 16 * .04 < 1, satisfied
+
+
+def test_without_projection_an_indefinite_metric_is_used_by_its_signed_form():
+    learner = RDML(lam=0.3, cone="free", scale=None, random_state=0).fit(3 * X, Y)
+    M = learner.get_mahalanobis_matrix()
+    assert np.linalg.eigvalsh(M)[0] < -0.1
+    assert learner.n_cone_failures_ == 0
+    differences = X[:, np.newaxis] - X
+    form = np.einsum("ijk,kl,ijl->ij", differences, M, differences)
+    np.testing.assert_allclose(learner.similarity(X, X), -form, atol=1e-11)
+    for call in (lambda: learner.transform(X), learner.get_metric):
+        with pytest.raises(ValueError, match=r"RDML has no .* indefinite .* cone='project'"):
+            call()
+    with pytest.raises(AttributeError, match="no components_ here"):
+        _ = learner.components_
+
+
+def test_a_projected_metric_has_no_similarity():
+    assert not hasattr(RDML(lam=0.3, random_state=0).fit(X, Y), "similarity")

@@ -13,25 +13,29 @@ def case(seed, d=4):
     return B.T @ B, *(v / np.linalg.norm(v) for v in rng.normal(size=(2, d)))
 
 
-def stepped(M, p, q, C):
+def stepped(M, p, q, C, margin=1.0):
     P, Q = M @ p, M @ q
     a, b, c = p @ P, q @ Q, p @ Q
-    tau = step_length(a, b, c, C)
+    tau = step_length(a, b, c, C, margin)
     new = M.copy()
     slmoml_step(new, P, Q, a, b, c, tau)
     return new, tau
 
 
-def objective(M, M_prev, p, q, C):
+def objective(M, M_prev, p, q, C, margin=1.0):
     ratio = M @ np.linalg.inv(M_prev)
-    return np.trace(ratio) - np.linalg.slogdet(ratio)[1] + C * max(0.0, 1 + p @ M @ p - q @ M @ q)
+    return np.trace(ratio) - np.linalg.slogdet(ratio)[1] + C * max(0.0, margin + p @ M @ p - q @ M @ q)
 
 
-@given(seed=st.integers(0, 10**6), C=st.sampled_from([1e-4, 1e-2, 0.1, 1.0, 50.0]))
-def test_identities_of_the_step(seed, C):
+@given(
+    seed=st.integers(0, 10**6),
+    C=st.sampled_from([1e-4, 1e-2, 0.1, 1.0, 50.0]),
+    margin=st.sampled_from([0.1, 1.0, 5.0]),
+)
+def test_identities_of_the_step(seed, C, margin):
     M, p, q = case(seed)
-    new, tau = stepped(M, p, q, C)
-    hinge, after = (1 + p @ K @ p - q @ K @ q for K in (M, new))
+    new, tau = stepped(M, p, q, C, margin)
+    hinge, after = (margin + p @ K @ p - q @ K @ q for K in (M, new))
     A = np.outer(p, p) - np.outer(q, q)
     if hinge <= 0:
         assert tau == 0
@@ -43,17 +47,19 @@ def test_identities_of_the_step(seed, C):
     assert np.linalg.eigvalsh(new)[0] > 0
 
 
-@given(seed=st.integers(0, 10**6), C=st.sampled_from([1e-2, 0.5, 5.0]))
-def test_no_metric_nearby_has_a_lower_objective(seed, C):
+@given(
+    seed=st.integers(0, 10**6), C=st.sampled_from([1e-2, 0.5, 5.0]), margin=st.sampled_from([0.2, 1.0, 3.0])
+)
+def test_no_metric_nearby_has_a_lower_objective(seed, C, margin):
     M, p, q = case(seed)
-    new, _ = stepped(M, p, q, C)
-    best = objective(new, M, p, q, C)
+    new, _ = stepped(M, p, q, C, margin)
+    best = objective(new, M, p, q, C, margin)
     rng = np.random.default_rng(seed)
     for size in (1e-1, 1e-3):
         E = np.eye(4) + size * rng.normal(size=(4, 4))
-        assert objective(E.T @ new @ E, M, p, q, C) >= best - 1e-10
+        assert objective(E.T @ new @ E, M, p, q, C, margin) >= best - 1e-10
 
 
 def test_parallel_differences_have_no_zeroing_step_when_the_positive_is_longer():
-    assert step_length(4.0, 1.0, 2.0, 0.3) == 0.3  # g = 0 and a >= b: only C limits the step
-    assert step_length(1.0, 3.0, 1.0, 0.3) == 0.0  # the hinge is inactive
+    assert step_length(4.0, 1.0, 2.0, 0.3, 1.0) == 0.3  # g = 0 and a >= b: only C limits the step
+    assert step_length(1.0, 3.0, 1.0, 0.3, 1.0) == 0.0  # the hinge is inactive

@@ -141,7 +141,9 @@ def lego_scan(
     return len(triplets)
 
 
-def rdml_scan(rows: Array, triplets: Triplets, M: Array, adjacent: bool, lam: float, counters: Counts) -> int:
+def rdml_scan(
+    rows: Array, triplets: Triplets, M: Array, adjacent: bool, project: bool, lam: float, counters: Counts
+) -> int:
     """Perceptron steps on pairs; negative eigenvalues are clipped after the step of a similar pair."""
     for t, i, j in triplets:
         for partner, sign in ((i, 1), (j, -1)):
@@ -152,7 +154,7 @@ def rdml_scan(rows: Array, triplets: Triplets, M: Array, adjacent: bool, lam: fl
                 continue
             M -= lam * sign * np.outer(z, z)
             counters[0] += 1
-            if sign == 1:
+            if sign == 1 and project:
                 values, vectors = np.linalg.eigh(M)
                 if values[0] < -1e-13 * max(np.diag(M).max(), lam * z @ z):
                     M[:] = (vectors * np.maximum(values, 0)) @ vectors.T
@@ -173,17 +175,18 @@ def oasis_scan(rows: Array, triplets: Triplets, W: Array, C: float, counters: Co
     return len(triplets)
 
 
-def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counts) -> int:
+def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, margin: float, counters: Counts) -> int:
     """``M^-1 <- M^-1 + tau A`` while the hinge is active, the inverse written out."""
     for t, i, j in triplets:
         p, q = rows[t] - rows[i], rows[t] - rows[j]
         P, Q = M @ p, M @ q
         a, b, c = p @ P, q @ Q, p @ Q
         s, g = a - b, max(a * b - c**2, 0.0)
-        hinge = 1 + s
+        hinge = margin + s
         if hinge <= 0:
             continue
-        denominator = 2 * g - s + np.sqrt((2 * g - s) ** 2 + 4 * g * hinge)
+        linear = 2 * g - margin * s
+        denominator = linear + np.sqrt(linear**2 + 4 * margin * g * hinge)
         tau = min(C, 2 * hinge / denominator if denominator > 0 else np.inf)
         pp, qq, pq = np.outer(P, P), np.outer(Q, Q), np.outer(P, Q)
         step = (1 - tau * b) * pp - (1 + tau * a) * qq + tau * c * (pq + pq.T)

@@ -20,8 +20,8 @@ T = TypeVar("T")
 DESCRIPTION = ("name", "title", "learner", "note", "grid")
 """Keys of an algorithm's YAML that are not parameters of its learner."""
 
-SET_BY_PROTOCOL = ("scans", "random_state")
-"""Learner parameters that the protocol decides, so that all algorithms see the same stream."""
+SET_BY_PROTOCOL = ("random_state",)
+"""Learner parameters that only the protocol decides, so that all algorithms see the same stream."""
 
 
 def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
@@ -31,15 +31,16 @@ def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
     'iris'
     """
     config, beside = compose_config(f"experiment/{name}", overrides), search_path(overrides)
-    names, variants = (
-        _listed(config, "datasets"),
-        [_variant(entry) for entry in _listed(config, "algorithms")],
+    sets, variants = (
+        [_variant(entry, key) for entry in _listed(config, key)] for key in ("datasets", "algorithms")
     )
-    datasets = compose_members("dataset", [str(name) for name in names], beside)
+    datasets = compose_members("dataset", [base for base, _ in sets], beside)
     bases = compose_members("algorithm", [base for base, _ in variants], beside)
     return Study(
         name=config.name,
-        datasets=[typed(DatasetConfig, datasets[name], "dataset") for name in names],
+        datasets=[
+            typed(DatasetConfig, {**_plain(datasets[base]), **changes}, "dataset") for base, changes in sets
+        ],
         algorithms=[_changed(base, bases[base], changes, config) for base, changes in variants],
         folders=tuple(beside),
         **_settings(config),
@@ -153,11 +154,11 @@ def _listed(config: DictConfig, key: str) -> list[Any]:
     return entries
 
 
-def _variant(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Split ``{use: mloml_r, n_layers: 5}`` into the algorithm it starts from and what it changes."""
-    changes = {"use": entry} if isinstance(entry, str) else dict(entry)
+def _variant(entry: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
+    """Split ``{use: mloml_r, n_layers: 5}`` into the config it starts from and what it changes."""
+    changes = dict(entry) if isinstance(entry, Mapping) else {"use": entry}
     if "use" not in changes:
-        raise ConfigError(f"algorithms={entry}: a variant needs 'use: NAME', the algorithm it starts from")
+        raise ConfigError(f"{key}={entry}: a variant needs 'use: NAME', the {key[:-1]} it starts from")
     return str(changes.pop("use")), changes
 
 

@@ -26,12 +26,14 @@ class PcaConfig:
     """PCA of wide data sets, before the rows are divided by their norm.
 
     ``fit="all"`` is the paper's reading (all rows, both halves); ``"train"`` fits on the training half only.
+    ``signs`` is the seed of random signs of the axes; None: the largest loading of each is positive.
     """
 
     fit: str = "all"
     threshold: int = 200
     components: int = 100
     centred: bool = False
+    signs: int | None = None
 
     def __post_init__(self) -> None:
         _require(self.fit in ("all", "train"), "protocol.pca.fit", self.fit, "'all' or 'train'")
@@ -39,6 +41,8 @@ class PcaConfig:
         _require(
             self.components >= 1, "protocol.pca.components", self.components, "a whole number, at least 1"
         )
+        signs = self.signs
+        _require(signs is None or signs >= 0, "protocol.pca.signs", signs, "null or a seed, at least 0")
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class ProtocolConfig:
     seed: int = 0
     bp_rate: float | None = 1e-4
     moml_cone: str | None = "free"
+    rows: str = "unit"
+    scale: Any = None
     pca: PcaConfig = field(default_factory=PcaConfig)
 
     def __post_init__(self) -> None:
@@ -67,6 +73,9 @@ class ProtocolConfig:
             "protocol.moml_cone",
             cone,
             f"null or one of {', '.join(POLICIES)}",
+        )
+        _require(
+            self.rows in ("unit", "standardised"), "protocol.rows", self.rows, "'unit' or 'standardised'"
         )
 
 

@@ -18,6 +18,7 @@ from mloml.errors import ConfigError, suggestion
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
 UCI = ("ucimlrepo", "archive")
+GENERATORS = ("balance", "waveform")
 LARGEST_FILE = 2 * 2**30
 """Bytes of a file that is fetched or read, whatever it says it is; PEMS-SF has 0.5 GB."""
 LARGEST_DESCRIPTION = 4 * 2**20
@@ -78,6 +79,7 @@ class DatasetConfig(_FromMapping):
     original : UCI's own files.
     path, label : a file of one's own, and the column its labels are in.
     note : what to know about it; ``footnote`` is the short form, shown below tables.
+    generator, draw : ``balance`` or ``waveform``, and the seed of another draw than the usual one.
     """
 
     name: str
@@ -98,6 +100,8 @@ class DatasetConfig(_FromMapping):
     footnote: str | None = None
     path: str | None = None
     label: str | None = None
+    generator: str | None = None
+    draw: int | None = None
 
     def __post_init__(self) -> None:
         require_name("dataset.name", self.name)
@@ -109,6 +113,10 @@ class DatasetConfig(_FromMapping):
                 raise ConfigError(f"dataset.sources: '{source}' is none of {', '.join(SOURCES)}")
         if self.missing not in ("error", "drop"):
             raise ConfigError(f"dataset.missing: '{self.missing}' is neither error nor drop")
+        if self.generator not in (None, *GENERATORS):
+            raise ConfigError(f"dataset.generator={self.generator}: must be one of {', '.join(GENERATORS)}")
+        if ("generated" in self.sources) != (self.generator is not None):
+            raise ConfigError("dataset.generator: goes with the source 'generated', and only with it")
         object.__setattr__(self, "title", self.title or self.name)
         counts = {str(label): count for label, count in self.class_counts.items()}
         object.__setattr__(self, "class_counts", counts)

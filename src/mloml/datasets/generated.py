@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,19 +58,12 @@ def waveform(rows: int = 5000, seed: int = WAVEFORM_SEED) -> Table:
     return Table(np.round(X, 2), [str(k) for k in kind], "generated waveform")
 
 
-_GENERATORS: dict[str, Callable[[], Table]] = {"balance": balance, "waveform": waveform}
-_EXACT = {"balance"}
-
-
-def has(config: DatasetConfig) -> bool:
-    """Tell whether there is a generator for this dataset."""
-    return config.name in _GENERATORS
-
-
 def load_generated(config: DatasetConfig) -> Dataset:
     """Generate the dataset; ``regenerated`` tells draws from the exact enumeration."""
-    regenerated = config.name not in _EXACT
-    provenance = {"generator": f"mloml.datasets.generated.{config.name}"}
+    regenerated = config.generator != "balance"
+    provenance = {"generator": f"mloml.datasets.generated.{config.generator}"}
+    table = balance()
     if regenerated:
-        provenance["seed"] = str(WAVEFORM_SEED)
-    return make_dataset(config, _GENERATORS[config.name](), "generated", provenance, regenerated)
+        seed = WAVEFORM_SEED if config.draw is None else config.draw
+        table, provenance["seed"] = waveform(seed=seed), str(seed)
+    return make_dataset(config, table, "generated", provenance, regenerated)

@@ -29,7 +29,7 @@ from mloml.evaluation.selection import Selection, select, tuned_grid, unused_par
 from mloml.evaluation.splits import derive_seed, fold_indices, split_indices
 
 if TYPE_CHECKING:
-    from mloml.config.schema import Algorithm, PcaConfig, ProtocolConfig
+    from mloml.config.schema import Algorithm, ProtocolConfig
     from mloml.datasets import Dataset
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "mloml")
@@ -125,7 +125,7 @@ def run_cell(cell: Cell, data: Dataset) -> dict[str, Any]:
         "scan_errors": scans,
         "seconds": seconds,
         "counters": counters(selection),
-        "preprocessing": _preprocessing(data, cell.protocol.pca, half),
+        "preprocessing": _preprocessing(data, cell.protocol, half),
         "seeds": {purpose: _seed(cell, purpose) for purpose in ("split", "folds", "stream")},
         "versions": versions(),
         "checksum": data.checksum,
@@ -137,6 +137,7 @@ def run_cell(cell: Cell, data: Dataset) -> dict[str, Any]:
 def make_learner(cell: Cell) -> BaseEstimator:
     """Return the algorithm's learner, unfitted: its own parameters, the protocol's scans, the split's seed.
 
+    An algorithm may have its own number of scans; it sees the same first ones as all others then.
     A null parameter with a grid keeps the learner's default until a candidate sets it, as does one that the
     learner does not use; any other null is passed on.
     """
@@ -154,7 +155,8 @@ def make_learner(cell: Cell) -> BaseEstimator:
     nulls = {name for name, value in algorithm.params.items() if value is None}
     settings: dict[str, Any] = dict.fromkeys(nulls - ignored)
     from_protocol = {"scans": cell.protocol.scans, "random_state": _seed(cell, "stream")}
-    settings |= {name: value for name, value in from_protocol.items() if name in known}
+    own = [name for name, value in algorithm.params.items() if value is not None]
+    settings |= {name: value for name, value in from_protocol.items() if name in known and name not in own}
     return learner.set_params(**settings)
 
 
@@ -180,7 +182,7 @@ def _rows(cell: Cell, data: Dataset) -> tuple[Rows, list[tuple[Rows, int]]]:
     """Return the training half with its test half, and its folds with the seed of each."""
     protocol, k = cell.protocol, cell.protocol.neighbours
     train, test = split_indices(data.y, cell.split, protocol.seed, cell.dataset)
-    prepared = prepare(data, protocol.pca, train)
+    prepared = prepare(data, protocol.pca, train, protocol.rows)
     X, y = prepared[train], data.y[train]
     half = Rows(X, y, prepared[test], data.y[test], k)
     pairs = fold_indices(y, cell.split, protocol.seed, cell.dataset, protocol.folds)
@@ -191,11 +193,13 @@ def _rows(cell: Cell, data: Dataset) -> tuple[Rows, list[tuple[Rows, int]]]:
     return half, folds
 
 
-def _preprocessing(data: Dataset, pca: PcaConfig, half: Rows) -> dict[str, Any]:
+def _preprocessing(data: Dataset, protocol: ProtocolConfig, half: Rows) -> dict[str, Any]:
     """Return what was done to the rows; a PCA fitted on all rows has seen the test half, so it is said."""
+    pca = protocol.pca
     wide = needs_pca(data.X.shape[1], pca)
     return {
         "pca": ("centred" if pca.centred else "uncentred") if wide else None,
         "pca_fitted_on": pca.fit if wide else None,
+        "rows": protocol.rows,
         "features": half.X_fit.shape[1],
     }

@@ -1,5 +1,7 @@
 """From raw rows to the learners' input: PCA of wide data, then every row divided by its ℓ2 norm.
 
+Or, instead of that, every feature standardised by the training half (``rows="standardised"``).
+
 Both readings of the protocol: uncentred PCA over all rows (what the authors did), or centred PCA fitted on
 the training half. Cross-validation folds share the PCA of their half.
 """
@@ -29,7 +31,7 @@ _memo: OrderedDict[tuple[object, ...], Array] = OrderedDict()
 _MEMO_SIZE = 16
 
 
-def prepare(data: Dataset, pca: PcaConfig, train: Index) -> Array:
+def prepare(data: Dataset, pca: PcaConfig, train: Index, rows: str = "unit") -> Array:
     """Return all rows of a dataset as the learners see them under one split.
 
     Parameters
@@ -38,13 +40,17 @@ def prepare(data: Dataset, pca: PcaConfig, train: Index) -> Array:
     pca : PcaConfig
         PCA is done when there are at least ``pca.threshold`` features.
     train : array of row indices
-        The training half; it matters only for wide data with ``pca.fit="train"``.
+        The training half; it matters for wide data with ``pca.fit="train"`` and for standardised features.
+    rows : {"unit", "standardised"}
+        What is done last: rows of length 1, or features of mean 0 and deviation 1 on the training half.
     """
     wide = needs_pca(data.X.shape[1], pca)
-    rows = train if wide and pca.fit == "train" else None
-    key = (data.checksum, pca, None if rows is None else rows.tobytes())
+    fit = train if wide and pca.fit == "train" else None
+    half = None if rows == "unit" and fit is None else train.tobytes()
+    key = (data.checksum, pca, rows, half)
     if key not in _memo:
-        _remember(key, unit_rows(_principal_scores(data, pca, rows) if wide else data.X))
+        X = _principal_scores(data, pca, fit) if wide else data.X
+        _remember(key, unit_rows(X) if rows == "unit" else standardised(X, train))
     _memo.move_to_end(key)
     return _memo[key]
 
@@ -66,6 +72,20 @@ def unit_rows(X: Array) -> Array:
     scaled = np.ldexp(X, -exponents)
     norms = np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     return scaled / np.where(norms > 0, norms, 1.0)
+
+
+def standardised(X: Array, fit: Index) -> Array:
+    """Give each feature mean 0 and standard deviation 1 over the rows ``fit``; those constant there become 0.
+
+    >>> standardised(np.array([[1.0, 5.0], [3.0, 5.0], [5.0, 6.0]]), np.array([0, 1]))
+    array([[-1.,  0.],
+           [ 1.,  0.],
+           [ 3.,  0.]])
+    """
+    mean, deviation = X[fit].mean(axis=0), X[fit].std(axis=0)
+    constant = deviation <= np.abs(mean) * len(fit) * np.finfo(np.float64).eps
+    scaled: Array = np.where(constant, 0.0, (X - mean) / np.where(constant, 1.0, deviation))
+    return scaled
 
 
 def principal_scores(
@@ -123,7 +143,10 @@ def _principal_scores(data: Dataset, pca: PcaConfig, rows: Index | None) -> Arra
             _remember(key, compact_frame(data.X))
         _memo.move_to_end(key)
         frame = _memo[key]
-    return principal_scores(data.X, fit, pca.components, pca.centred, frame)
+    scores = principal_scores(data.X, fit, pca.components, pca.centred, frame)
+    if pca.signs is None:
+        return scores
+    return scores * np.random.RandomState(pca.signs).choice([-1.0, 1.0], scores.shape[1])
 
 
 def _signs(X: Array, fit: Index, weights: Array) -> Array:

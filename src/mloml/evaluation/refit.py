@@ -32,7 +32,7 @@ class Halves(NamedTuple):
 def halves(data: Dataset, protocol: ProtocolConfig, split: int) -> Halves:
     """Return the rows that the cells of this split see."""
     train, test = split_indices(data.y, split, protocol.seed, data.name)
-    X = prepare(data, protocol.pca, train)
+    X = prepare(data, protocol.pca, train, protocol.rows)
     seed = derive_seed(protocol.seed, data.name, split, "stream")
     return Halves(np.array(X[train]), data.y[train], np.array(X[test]), data.y[test], seed)
 

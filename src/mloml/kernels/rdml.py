@@ -20,8 +20,8 @@ def satisfied(M: Array, z: Array, w: Array, similar: bool) -> bool:
 
 
 @kernel
-def push_apart(M: Array, z: Array, lam: float) -> None:
-    """Set ``M += lam z z'``: the step of a dissimilar pair, which never leaves the cone."""
+def add_term(M: Array, z: Array, lam: float) -> None:
+    """Set ``M += lam z z'``: the step of a dissimilar pair, which never leaves the cone, for ``lam > 0``."""
     for i in range(M.shape[0]):
         for j in range(M.shape[1]):
             M[i, j] += lam * (z[i] * z[j])
@@ -39,7 +39,7 @@ def rdml_step(M: Array, z: Array, w: Array, similar: bool, lam: float) -> int:
         d = z.shape[0]
         projected = subtract_and_project(M, z, lam, np.empty((d + 1, d)), np.empty((4, d + 1)))
         return 1 if projected == NONE else 2
-    push_apart(M, z, lam)
+    add_term(M, z, lam)
     return 1
 
 
@@ -49,6 +49,7 @@ def rdml_scan(
     triplets: Triplets,
     M: Array,
     adjacent: bool,
+    project: bool,
     lam: float,
     counters: Counts,
 ) -> int:
@@ -57,7 +58,8 @@ def rdml_scan(
     ``counters`` gains updates, failures (projections) and weak steps, of which the projection left nothing.
 
     Each triplet gives (x, xp, similar), then (x, xq, dissimilar); with ``adjacent`` only the pair of the two
-    samples that stand next to each other in the stream. ``rows`` are in stream order.
+    samples that stand next to each other in the stream. ``rows`` are in stream order. Without ``project``
+    the step of a similar pair may leave the cone.
     """
     d = M.shape[0]
     z, w = np.empty(d), np.empty(d)
@@ -68,14 +70,16 @@ def rdml_scan(
                 continue
             differences(rows, triplets[k, 0], triplets[k, side], z)
             fulfilled = satisfied(M, z, w, side == 1)
-            if not dot(z, w) + lam * dot(z, z) < LIMIT:
+            if not abs(dot(z, w)) + lam * dot(z, z) < LIMIT:
                 symmetrise(M)
                 return k
             if fulfilled:
                 continue
             counters[UPDATES] += 1
             if side == 2:
-                push_apart(M, z, lam)
+                add_term(M, z, lam)
+            elif not project:
+                add_term(M, z, -lam)
             else:
                 projected = subtract_and_project(M, z, lam, basis, work)
                 counters[FAILURES] += projected != NONE

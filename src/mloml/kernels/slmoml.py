@@ -13,18 +13,19 @@ from mloml.kernels.stack.layout import UPDATES
 
 
 @kernel
-def step_length(a: float, b: float, c: float, C: float) -> float:
+def step_length(a: float, b: float, c: float, C: float, margin: float) -> float:
     """Return ``tau``: the length that brings the hinge to 0, at most ``C``; 0 when the hinge is inactive.
 
-    ``a = p'Mp``, ``b = q'Mq``, ``c = p'Mq``.
+    ``a = p'Mp``, ``b = q'Mq``, ``c = p'Mq``. With ``s = a - b`` and ``g = ab - c²`` the trace ``tr(M A)``
+    after a step is ``(s - 2 tau g) / (1 + tau s - tau² g)``; it is ``-margin`` at a root of a quadratic.
     """
     s = a - b
-    hinge = 1.0 + s
+    hinge = margin + s
     if hinge <= 0.0:
         return 0.0
     g = max(a * b - c * c, 0.0)  # not negative but for rounding
-    linear = 2.0 * g - s
-    denominator = linear + sqrt(linear * linear + 4.0 * g * hinge)
+    linear = 2.0 * g - margin * s
+    denominator = linear + sqrt(linear * linear + 4.0 * margin * g * hinge)
     zeroing = 2.0 * hinge / denominator if denominator > 0.0 else inf
     return min(C, zeroing)
 
@@ -44,7 +45,7 @@ def slmoml_step(M: Array, P: Array, Q: Array, a: float, b: float, c: float, tau:
 
 
 @kernel
-def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: Counts) -> int:
+def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, margin: float, counters: Counts) -> int:
     """Run SLMOML over ``triplets`` of ``rows`` in order; return how many were seen (fewer: diverged).
 
     ``counters`` gains updates.
@@ -60,7 +61,7 @@ def slmoml_scan(rows: Array, triplets: Triplets, M: Array, C: float, counters: C
         a, b, c = dot(p, P), dot(q, Q), dot(p, Q)
         if not abs(a) + abs(b) < LIMIT:
             break
-        tau = step_length(a, b, c, C)
+        tau = step_length(a, b, c, C, margin)
         if tau > 0.0:
             slmoml_step(M, P, Q, a, b, c, tau)
             counters[UPDATES] += 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Self
+from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .base import Array, MetricLearner
@@ -40,6 +41,11 @@ class KISSME(MetricLearner):
     weight : {"pairs", "samples"}, default="pairs"
         ``"pairs"`` weighs all pairs alike, so that large classes dominate S; ``"samples"`` weighs all rows
         alike, each by the mean over its same-class and over its other-class partners.
+    n_pairs : int or None, default=None
+        So many similar and as many dissimilar pairs are drawn at random, with replacement, each pair as
+        likely as any other (``weight`` has no say then). None: all pairs.
+    random_state : int, RandomState instance or None, default=None
+        Seed of these draws.
 
     Attributes
     ----------
@@ -77,18 +83,32 @@ class KISSME(MetricLearner):
         "ridge": [StrOptions({"on_failure", "always"})],
         "ridge_scale": [Interval(Real, 0, None, closed="neither")],
         "weight": [StrOptions({"pairs", "samples"})],
+        "n_pairs": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
     }
 
-    def __init__(self, ridge: str = "on_failure", ridge_scale: float = 1e-6, weight: str = "pairs") -> None:
+    def __init__(
+        self,
+        ridge: str = "on_failure",
+        ridge_scale: float = 1e-6,
+        weight: str = "pairs",
+        n_pairs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.ridge = ridge
         self.ridge_scale = ridge_scale
         self.weight = weight
+        self.n_pairs = n_pairs
+        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from all pairs of the rows."""
         rows, codes = labelled_rows(self, X, y)
         require_pairs(self, codes)
-        S, D = pair_covariances(rows, codes, self.weight)
+        if self.n_pairs is None:
+            S, D = pair_covariances(rows, codes, self.weight)
+        else:
+            S, D = drawn_covariances(rows, codes, self.n_pairs, check_random_state(self.random_state))
         (S_inverse, S_condition, S_ridged), (D_inverse, D_condition, D_ridged) = map(self._inverse, (S, D))
         self.condition_ = np.array([S_condition, D_condition])
         self.ridged_ = np.array([S_ridged, D_ridged])
@@ -129,6 +149,23 @@ def pair_covariances(X: Array, codes: Codes, weight: str = "pairs") -> tuple[Arr
     coupling = between * np.outer(counts, counts)
     D += means.T @ (np.diag(coupling.sum(axis=1)) - coupling) @ means
     return (S + S.T) / 2, (D + D.T) / 2
+
+
+def drawn_covariances(
+    X: Array, codes: Codes, n_pairs: int, random: np.random.RandomState
+) -> tuple[Array, Array]:
+    """Return S and D over ``n_pairs`` random pairs each; every similar pair is as likely as any other."""
+    order = np.argsort(codes, kind="stable")
+    X, codes = X[order], codes[order]
+    counts = np.bincount(codes)
+    size, start, n = counts[codes], (np.cumsum(counts) - counts)[codes], len(codes)
+    # A row is drawn as often as it has partners; the partner then comes from the rows after it, in a ring.
+    i = random.choice(n, n_pairs, p=(size - 1) / (size - 1).sum())
+    j = start[i] + (i - start[i] + 1 + random.randint(size[i] - 1)) % size[i]
+    k = random.choice(n, n_pairs, p=(n - size) / (n - size).sum())
+    m = (start[k] + size[k] + random.randint(n - size[k])) % n
+    S, D = ((X[a] - X[b]).T @ (X[a] - X[b]) / n_pairs for a, b in ((i, j), (k, m)))
+    return S, D
 
 
 def _class_weights(counts: Array, n: int, weight: str) -> tuple[Array, NDArray[np.float64]]:

@@ -12,12 +12,9 @@ from mloml.kernels.padding import padded, with_padding, zeros
 from mloml.kernels.stack import layout
 
 from .roots import root_of_eigen
+from .signed_form import has_negative
 from .stack_state import Propagation
 from .widening import widened
-
-ROUNDING = 1e-13
-"""An eigenvalue less negative than this, relative to the largest, counts as zero."""
-
 
 START_BOUND = 0.999
 """Certified lower bound of the identity's least eigenvalue."""
@@ -74,10 +71,7 @@ class MetricState:
     @property
     def is_indefinite(self) -> bool:
         """Whether the metric has an eigenvalue below zero, which only the policy `free` lets happen."""
-        if self.cone != "free":
-            return False
-        values = self.eigen[0]
-        return bool(values[0] < -ROUNDING * max(values[-1], -values[0]))
+        return self.cone == "free" and has_negative(self.eigen[0])
 
     @property
     def layers(self) -> Array:

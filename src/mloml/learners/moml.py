@@ -5,36 +5,28 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mloml.kernels.padding import with_padding
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule
 
-from .base import Array, Metric, MetricLearner
+from .base import Array, MetricLearner
 from .diagonal_state import DiagonalState
 from .low_rank_state import LowRankState, first_factor
 from .metric_form import require_possible
 from .metric_state import MetricState
 from .online import OnlineLearner, Triplets
-from .signed_form import pair_scores, signed_similarity
-from .sparse_rows import validate_rows
+from .signed_form import Eigen, SignedForm
 from .stack_state import Layer, Propagation, StackState, choose_cone, scan_name, step_counts
 from .stalling import warn_of_divergence
 
 FORWARD = Propagation()
 
 
-def _indefinite(learner: Any) -> MetricState | None:
-    """Return the state of a fitted MOML whose ``M`` has a negative eigenvalue, as only "free" allows."""
-    state = getattr(learner, "_state", None)
-    return state if isinstance(state, MetricState) and state.is_indefinite else None
-
-
-class MOML(OnlineLearner, MetricLearner):
+class MOML(SignedForm, OnlineLearner, MetricLearner):
     """Online metric learning with a closed-form step on the metric.
 
     For each triplet, with ``p = x - xp``, ``q = x - xq`` and ``A = p p' - q q'``, the objective (Eq. 4) is::
@@ -73,7 +65,7 @@ class MOML(OnlineLearner, MetricLearner):
         - "skip": no step.
         - "clip": eigenvalues below 1e-8 become 1e-8, O(d³). Only for "symmetric" and "none".
         - "free": Eq. 6 as printed. ``M`` may become indefinite, which is no metric: neighbours are then found
-          by the signed form ``(x - y)' M (x - y)``, see :meth:`similarity`. Only without a factor.
+          by the signed form ``(x - y)' M (x - y)``, see ``similarity``. Only without a factor.
     cone_keep : float, default=0.1
         Under "split", the share of the determinant of ``M + gamma q q'`` that a pull leaves at least.
     cone_floor : float, default=0.1
@@ -189,20 +181,11 @@ class MOML(OnlineLearner, MetricLearner):
         self.random_state = random_state
         self.triplets = triplets
 
-    def transform(self, X: ArrayLike) -> Array:
-        """Map rows to the space in which Euclidean distance is the learned metric: ``X L'``."""
-        self._require_factor("transform")
-        return super().transform(X)
+    _definite = "cone='split'"
 
-    def pair_distance(self, pairs: ArrayLike) -> Array:
-        """Return the learned (not squared) distance of each pair; ``pairs`` is (n, 2, d)."""
-        self._require_factor("pair_distance")
-        return super().pair_distance(pairs)
-
-    def get_metric(self) -> Metric:
-        """Return the metric as a function of two vectors, for scikit-learn's ``metric=`` parameters."""
-        self._require_factor("get_metric")
-        return super().get_metric()
+    def _signed_eigen(self) -> Eigen | None:
+        state = self._state
+        return state.eigen if isinstance(state, MetricState) and state.is_indefinite else None
 
     def get_mahalanobis_matrix(self) -> Array:
         """Return ``M``."""
@@ -219,35 +202,6 @@ class MOML(OnlineLearner, MetricLearner):
         if not isinstance(self._state, DiagonalState):
             raise AttributeError("feature_weights_ exists only with metric='diagonal'; see components_")
         return self._state.w / self.scale_ / self.scale_
-
-    def pair_score(self, pairs: ArrayLike) -> Array:
-        """Return how close the rows of each pair are, the larger the closer; ``pairs`` is (n, 2, d).
-
-        It is minus the distance, as in metric-learn; where an indefinite ``M`` gives a negative square, the
-        root of its size.
-        """
-        if _indefinite(self) is None:
-            return super().pair_score(pairs)
-        return pair_scores(self.get_mahalanobis_matrix(), pairs)
-
-    @available_if(_indefinite)
-    def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
-        """Return ``-(x - y)' M (x - y)`` for all rows x of ``X`` and y of ``Y``.
-
-        The nearest neighbours of x are the rows y of largest similarity. This method exists only where ``M``
-        is indefinite; otherwise they are those of least distance after :meth:`transform`.
-        """
-        left: Array = validate_rows(self, X, reset=False)
-        right: Array = validate_rows(self, Y, reset=False)
-        assert isinstance(self._state, MetricState)
-        values, vectors = self._state.eigen
-        return signed_similarity(values, vectors, self._scaled(left), self._scaled(right))
-
-    def _require_factor(self, name: str) -> None:
-        check_is_fitted(self)
-        state = _indefinite(self)
-        if state is not None:
-            raise ValueError(why_no_factor(name, state))
 
     def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
         require_possible(self, n_features)
@@ -301,20 +255,9 @@ class MOML(OnlineLearner, MetricLearner):
         self.n_updates_, self.n_cone_failures_ = int(counts[layout.UPDATES]), int(counts[layout.FAILURES])
 
     def _factor(self) -> Any:
-        state = _indefinite(self)
-        if state is not None:
-            raise AttributeError(why_no_factor("components_", state))
+        self._require_factor("components_", AttributeError)
         factor: Any = self._state.layers[0]  # sparse where it is diagonal
         return factor
 
     def _step_counts(self) -> tuple[Any, Any]:
         return step_counts(self._state.counts)
-
-
-def why_no_factor(name: str, state: MetricState) -> str:
-    """Say why an indefinite metric cannot give what was asked for, and what can be had instead."""
-    least = state.eigen[0][0]
-    return (
-        f"MOML has no {name} here: its M is indefinite (least eigenvalue {least:.3g}), so no L'L; use "
-        "pair_score(pairs), similarity(X, Y) or get_mahalanobis_matrix(), or learn with cone='split'"
-    )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule
@@ -15,10 +16,11 @@ from mloml.learners.triplets import Rule
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
 from .roots import symmetric_root
+from .signed_form import Eigen, SignedForm, has_negative
 from .widening import widened_square
 
 
-class RDML(OnlineLearner, MetricLearner):
+class RDML(SignedForm, OnlineLearner, MetricLearner):
     """Online regularised distance metric learning from pairs.
 
     With ``z`` the difference of a pair and ``s`` = +1 for a similar, -1 for a dissimilar one ::
@@ -39,6 +41,10 @@ class RDML(OnlineLearner, MetricLearner):
     pairs : {"triplets", "adjacent"}, default="triplets"
         ``"triplets"``: each triplet gives (x, xp), then (x, xq). ``"adjacent"``: only that one of the two
         pairs whose samples follow each other in the stream.
+    cone : {"project", "free"}, default="project"
+        "free" leaves out the projection. ``M`` may become indefinite, which is no metric: neighbours are then
+        found by the signed form ``(x - y)' M (x - y)``, see ``similarity``. It is not the published
+        algorithm; it is here to find out what the paper's numbers were made with.
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
         when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
@@ -97,6 +103,7 @@ class RDML(OnlineLearner, MetricLearner):
         "lam": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"zero", "identity"})],
         "pairs": [StrOptions({"triplets", "adjacent"})],
+        "cone": [StrOptions({"project", "free"})],
     }
 
     step_parameter = "lam"
@@ -109,6 +116,7 @@ class RDML(OnlineLearner, MetricLearner):
         *,
         init: str = "zero",
         pairs: str = "triplets",
+        cone: str = "project",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
@@ -118,6 +126,7 @@ class RDML(OnlineLearner, MetricLearner):
         self.lam = lam
         self.init = init
         self.pairs = pairs
+        self.cone = cone
         self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
@@ -136,9 +145,23 @@ class RDML(OnlineLearner, MetricLearner):
 
         if self.diverged_:
             return
-        settings = (self.pairs == "adjacent", float(self.lam))
+        settings = (self.pairs == "adjacent", self.cone == "project", float(self.lam))
         if rdml_scan(rows, triplets, self._metric, *settings, self._counters) < len(triplets):
             self._stop_beyond_bounds()
 
+    _definite = "cone='project'"
+
+    def _signed_eigen(self) -> Eigen | None:
+        if self.cone == "project":
+            return None
+        values, vectors = np.linalg.eigh(self._metric)
+        return (values, vectors) if has_negative(values) else None
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """Return ``M``."""
+        check_is_fitted(self)
+        return self._metric / self.scale_ / self.scale_
+
     def _factor(self) -> Array:
+        self._require_factor("components_", AttributeError)
         return symmetric_root(self._metric)

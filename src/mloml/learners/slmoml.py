@@ -24,7 +24,7 @@ class SLMOML(OnlineLearner, MetricLearner):
     Neither text nor code of the original was at hand; its description (passive-aggressive, LogDet closeness,
     triplet hinge, aggressiveness C) determines this problem, with ``A = p p' - q q'`` ::
 
-        M = argmin_{M PD}  D_ld(M, M_prev) + C [1 + tr(M A)]+
+        M = argmin_{M PD}  D_ld(M, M_prev) + C [margin + tr(M A)]+
 
     solved by ``M⁻¹ = M_prev⁻¹ + tau A``: ``tau`` is the length at which the hinge becomes 0, at most ``C``.
     Written out through ``M_prev p`` and ``M_prev q`` the step costs O(d²), and M stays positive definite for
@@ -34,6 +34,8 @@ class SLMOML(OnlineLearner, MetricLearner):
     ----------
     C : float, default=1e-3
         Aggressiveness, the largest step.
+    margin : float, default=1.0
+        By how much ``xq`` has to be farther away than ``xp``.
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
         when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
@@ -88,6 +90,7 @@ class SLMOML(OnlineLearner, MetricLearner):
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="left")],
+        "margin": [Interval(Real, 0, None, closed="neither")],
     }
 
     step_parameter = "C"
@@ -98,6 +101,7 @@ class SLMOML(OnlineLearner, MetricLearner):
         self,
         C: float = 1e-3,
         *,
+        margin: float = 1.0,
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
@@ -105,6 +109,7 @@ class SLMOML(OnlineLearner, MetricLearner):
         triplets: Rule = "released",
     ) -> None:
         self.C = C
+        self.margin = margin
         self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
@@ -123,7 +128,8 @@ class SLMOML(OnlineLearner, MetricLearner):
 
         if self.diverged_:
             return
-        if slmoml_scan(rows, triplets, self._metric, float(self.C), self._counters) < len(triplets):
+        settings = (float(self.C), float(self.margin))
+        if slmoml_scan(rows, triplets, self._metric, *settings, self._counters) < len(triplets):
             self._stop_beyond_bounds()
 
     def _factor(self) -> Array:
