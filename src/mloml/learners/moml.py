@@ -56,7 +56,8 @@ class MOML(OnlineLearner, MetricLearner):
     ----------
     gamma : float, default=1e-4
         Step size. The default is cautious: 1e-3 learns faster, and follows a stream that changes sooner, but
-        lost .09 to plain 5-NN on one of the settings below. 0.01 and more can lose to plain 5-NN on rows of unit norm with many noisy features.
+        lost .09 to plain 5-NN on one of the settings below. 0.01 and more can lose on rows of unit norm with
+        many noisy features.
     variant : {"paper", "pa"}, default="paper"
         "paper" takes Eq. 6 as it stands; "pa" the exact minimiser without the cone,
         ``M_prev - min(gamma, hinge / ||A||²) A``, which never overshoots the margin.

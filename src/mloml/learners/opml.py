@@ -71,12 +71,12 @@ class OPML(OnlineLearner, MetricLearner):
     rows itself does not matter with ``scale="auto"``.
 
     The default ``gamma`` has the best mean over twelve settings, of 1e-5, 3e-5, 1e-4, 3e-4 and 1e-3, among
-    those nowhere more than .008 below plain 5-NN (``benchmarks/defaults.py --choose``). Steps multiply ``L``, so a
-    ``gamma`` that is too large does more harm than in MOML: at 0.01 the loss on the generated set of that
-    benchmark, rows of unit norm, was .14. On four settings that had no part in the choice the default gained
-    .03 and .04 on two and lost less than .003 on two (``benchmarks/defaults.py --repeats 5``, "judged on").
-    An earlier default, 3e-4, had been chosen on eight of the twelve and failed on another. Choose ``gamma``
-    by cross-validation as in the example.
+    those nowhere more than .008 below plain 5-NN (``benchmarks/defaults.py --choose``). Steps multiply
+    ``L``, so a ``gamma`` that is too large does more harm than in MOML: at 0.01 the loss on the
+    generated set of that benchmark, rows of unit norm, was .14. On four settings that had no part in the
+    choice the default gained .03 and .04 on two and lost less than .003 on two (``benchmarks/defaults.py
+    --repeats 5``, "judged on"). An earlier default, 3e-4, had been chosen on eight of the twelve and failed
+    on another. Choose ``gamma`` by cross-validation as in the example.
 
     Rows of unit norm never shorten a push at ``gamma < 0.225``: ``n_cone_failures_`` above 0 says that
     ``gamma`` is too large for the rows.
