@@ -53,8 +53,8 @@ def test_a_dask_worker_killed_in_the_middle_costs_only_time(lab, cluster, assert
     lab.wait_until(lambda: lab.runs("start")["iris/kissme/1"])
     os.kill(lab.workers()["iris/kissme/1"], signal.SIGKILL)
     lab.open_gate()
-    output, _ = run.communicate(timeout=120)
-    assert run.returncode == 0, output
+    code, output = lab.ended(run)
+    assert code == 0, output
     assert lab.runs() == dict.fromkeys(CELLS, 1)
     assert_undisturbed()
 
