@@ -63,7 +63,8 @@ import pandas as pd
 table = pd.DataFrame({name: errors(name) for name in ("euclidean", "whitener")})
 print(table.describe().loc[["mean", "std"]].round(3))
 
-table.T.plot(marker="o", linestyle="", legend=False, color="black")
+for name, column in table.items():
+    plt.plot([name] * len(column), column, "o", color="black")
 plt.ylabel("error of 5-NN, each split")
 plt.xlim(-0.5, 1.5)
 plt.show()

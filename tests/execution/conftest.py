@@ -17,7 +17,8 @@ import pytest
 from mloml.execution.study import run_study
 
 HERE = Path(__file__).parent
-PATIENCE = 120
+PATIENCE = 600
+"""Seconds that a test waits before it says that something hangs; a busy machine may be slow."""
 
 
 def _heed_ctrl_c():
@@ -63,6 +64,10 @@ class Lab:
     def finish(self, *arguments, **settings):
         """Run to the end in a process of its own; return the exit code and what was printed."""
         process = self.start(*arguments, **settings)
+        return self.ended(process)
+
+    def ended(self, process):
+        """Wait for a process of one's own; return its exit code and what was printed."""
         output, _ = process.communicate(timeout=PATIENCE)
         return process.returncode, output
 

@@ -11,6 +11,7 @@ from mloml.config.paths import conf_dir
 from mloml.config.schema import ExecutionConfig, ProtocolConfig, Study
 from mloml.datasets import DataSettings, catalogue
 from mloml.errors import MlomlError
+from mloml.execution import ending
 from mloml.execution.study import run_study
 from mloml.results.store import write_atomically
 
@@ -39,6 +40,7 @@ def draw_means(result):
 def main():
     results, splits, *pairs = sys.argv[1:]
     execution = {name: json.loads(value) for name, value in (pair.split("=", 1) for pair in pairs)}
+    ending.PATIENCE = 120.0  # a busy machine may need more than seconds for an orderly end
     try:
         result = run_study(small_study(Path(results), int(splits), **execution), refresh=draw_means)
     except MlomlError as error:

@@ -11,11 +11,13 @@ import pytest
 
 from mloml.config.compose import compose_study
 from mloml.config.schema import ExecutionConfig
-from mloml.errors import ConfigError
+from mloml.errors import ConfigError, MlomlError
 from mloml.execution import open_backend
-from mloml.execution.dask import DaskBackend
+from mloml.execution.claims import STARTED, claim
+from mloml.execution.dask import DaskBackend, outcome_of
 from mloml.execution.slurm import SlurmBackend
 from mloml.execution.study import run_study
+from mloml.results.store import Store
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
 
@@ -51,8 +53,8 @@ def test_a_dask_worker_killed_in_the_middle_costs_only_time(lab, cluster, assert
     lab.wait_until(lambda: lab.runs("start")["iris/kissme/1"])
     os.kill(lab.workers()["iris/kissme/1"], signal.SIGKILL)
     lab.open_gate()
-    output, _ = run.communicate(timeout=120)
-    assert run.returncode == 0, output
+    code, output = lab.ended(run)
+    assert code == 0, output
     assert lab.runs() == dict.fromkeys(CELLS, 1)
     assert_undisturbed()
 
@@ -100,6 +102,33 @@ def test_a_task_whose_word_died_with_its_worker_is_waited_for_again(lab):
         assert told | set(outcomes) == {"first", "second"}
     finally:
         backend.close()
+
+
+class _Ended:
+    """A task that had ended, until its worker died as it was asked: what follows is an error."""
+
+    status = "finished"
+
+    def __init__(self, error):
+        self._error = error
+
+    def result(self):
+        raise self._error
+
+
+def test_a_word_that_is_lost_as_it_is_asked_for_is_a_death_and_no_traceback(tmp_path):
+    from distributed import CancelledError, KilledWorker
+
+    cell = SimpleNamespace(key="0" * 64)
+    job = SimpleNamespace(cell=cell, store=str(tmp_path), run="run", time_limit=None)
+    death = _Ended(KilledWorker("task", "worker", 3))
+    assert outcome_of(death, job) is None  # submitted again
+    for _ in range(2):
+        with claim(Store(tmp_path).claim_path(cell), "run") as held:
+            held.note(STARTED)
+    assert outcome_of(death, job).state == "killed"
+    with pytest.raises(MlomlError, match="the dask scheduler is gone; what is stored is safe"):
+        outcome_of(_Ended(CancelledError()), job)
 
 
 def test_an_address_where_no_scheduler_answers_is_one_line(monkeypatch):

@@ -63,7 +63,7 @@ def test_a_time_limit_is_final(path):
     assert verdict(path, "run") == "timeout"
 
 
-def test_a_settled_claim_leaves_no_trace(path):
+def test_a_removed_claim_leaves_no_trace(path):
     with claim(path, "run") as held:
         held.note(STARTED)
         held.remove()

@@ -44,7 +44,7 @@ class Checkout:
         return self.processes[-1], log
 
     def finish(self, process, log):
-        process.wait(timeout=120)
+        process.wait(timeout=600)
         return process.returncode, log.read_text()
 
     def edit(self, module, text):

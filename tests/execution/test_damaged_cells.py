@@ -1,8 +1,10 @@
 """Damaged cells in a run: every backend asks the store in the same way and comes to the same tables."""
 
 import os
+import random
 
 import pytest
+from tests.damages import damages
 
 from mloml.results import cell_file
 
@@ -53,3 +55,18 @@ def test_damaged_cells_are_computed_again_and_other_things_in_their_place_fail_a
     result = lab.run(**execution)
     assert (result.computed, result.reused) == (2, 4)
     assert_undisturbed()
+
+
+@pytest.mark.slow
+def test_of_a_thousand_random_damages_none_is_accepted_by_any_backend(lab):
+    many = {"splits": 334, "algorithms": ["euclidean"]}
+    expected = lab.run(**many).frame.drop(columns="seconds")
+    paths, chance = lab.stored(), random.Random(12)
+    for execution in (backend.values[0] for backend in BACKENDS):
+        contents = [path.read_bytes() for path in paths]
+        pairs = zip(contents, [*contents[1:], contents[0]], strict=True)
+        for path, (_, content) in zip(paths, damages(pairs, chance), strict=True):
+            path.write_bytes(content)
+        result = lab.run(**many, **execution)
+        assert (result.computed, result.reused) == (334, 0), execution
+        assert result.frame.drop(columns="seconds").equals(expected), execution

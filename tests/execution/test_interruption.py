@@ -37,8 +37,8 @@ def test_killing_a_worker_costs_only_time(lab, assert_undisturbed):
     lab.wait_until(lambda: lab.runs("start")["iris/kissme/0"])
     os.kill(lab.workers()["iris/kissme/0"], signal.SIGKILL)
     lab.open_gate()
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, output
+    code, output = lab.ended(process)
+    assert code == 0, output
     assert lab.runs() == dict.fromkeys(CELLS, 1)
     assert_undisturbed()
 
@@ -51,8 +51,8 @@ def test_ctrl_c_does_not_wait_for_running_cells_and_prints_the_command_that_goes
     for _ in range(5):  # as somebody impatient does; a terminal sends it to everybody
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.02)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 130
+    code, output = lab.ended(process)
+    assert code == 130, output
     assert "interrupted: 3 of 6 cells are stored and safe; to go on: python" in output
     assert "Traceback" not in output
     assert not any(is_alive(worker) for worker in lab.workers().values())
@@ -73,8 +73,8 @@ def test_two_runs_at_once_share_the_work(lab, assert_undisturbed):
     lab.wait_until(lambda: lab.runs("start")["iris/euclidean/1"])
     lab.open_gate()
     for process in (first, second):
-        output, _ = process.communicate(timeout=120)
-        assert process.returncode == 0, output
+        code, output = lab.ended(process)
+        assert code == 0, output
     assert lab.runs("start") == dict.fromkeys(CELLS, 1)
     assert_undisturbed()
 
@@ -88,8 +88,8 @@ def test_a_run_takes_over_what_another_one_let_go_of(lab, assert_undisturbed):
     lab.wait_until(lambda: len(lab.stored()) == 5)  # all but the one the first run is at
     first.kill()
     lab.open_gate()
-    output, _ = second.communicate(timeout=120)
-    assert second.returncode == 0, output
+    code, output = lab.ended(second)
+    assert code == 0, output
     assert set(lab.runs()) == set(CELLS)
     assert_undisturbed()
 

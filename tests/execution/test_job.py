@@ -46,6 +46,7 @@ def test_a_cell_that_cost_two_workers_is_not_tried_again(job):
         with claim(Store(job.store).claim_path(job.cell), job.run) as held:
             held.note(STARTED)
     assert compute(job).state == "killed"
+    assert compute(job).state == "killed"  # whoever asks again, because the first answer was lost
 
 
 def test_other_code_than_the_run_began_with_halts_the_run(job):

@@ -23,8 +23,8 @@ def start_table2(lab, name, backend):
 def make_table2(lab, read_comparable, name, backend):
     """Run to the end; return the bytes of every file but the manifest, which tells time and place."""
     process = start_table2(lab, name, backend)
-    output, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, output
+    code, output = lab.ended(process)
+    assert code == 0, output
     files = (lab.folder / name / "table2").iterdir()
     return {path.name: read_comparable(path) for path in files if path.name != "manifest.json"}
 

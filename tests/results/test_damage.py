@@ -6,11 +6,11 @@ import random
 from hashlib import sha256
 
 import pytest
+from tests.damages import damages
 
 from mloml.config.schema import Algorithm, ProtocolConfig
 from mloml.errors import CellFileError
 from mloml.evaluation.cell import Cell
-from mloml.results import cell_file
 from mloml.results.store import Store
 
 EUCLIDEAN = Algorithm("euclidean", "Euclidean", "Euclidean")
@@ -31,76 +31,14 @@ def store(tmp_path):
     return found
 
 
-def flip_a_bit(content, other, chance):
-    place = chance.randrange(len(content))
-    return content[:place] + bytes([content[place] ^ 1 << chance.randrange(8)]) + content[place + 1 :]
-
-
-def cut(content, other, chance):
-    return content[: chance.randrange(len(content))]
-
-
-def append(content, other, chance):
-    return content + chance.choice([b" ", b"\n", b"\0", b"}", chance.randbytes(9), content])
-
-
-def lose_a_part(content, other, chance):
-    start, stop = sorted(chance.sample(range(len(content)), 2))
-    return content[:start] + content[stop:]
-
-
-def repeat_a_part(content, other, chance):
-    start, stop = sorted(chance.sample(range(len(content)), 2))
-    return content[:stop] + content[start:]
-
-
-def overwrite_a_part(content, other, chance):
-    start, stop = sorted(chance.sample(range(len(content) + 1), 2))
-    filler = chance.choice([b"\0", b" ", b"0", b"9"]) * (stop - start)
-    return content[:start] + chance.choice([filler, chance.randbytes(stop - start)]) + content[stop:]
-
-
-def swap(content, other, chance):
-    return other
-
-
-def mix_with_another(content, other, chance):
-    place = chance.randrange(len(content))
-    return content[:place] + other[place:]
-
-
-def replace_by_something_else(content, other, chance):
-    return chance.choice([b"", b"{}", b"[]", b"null", b"NaN", b"[" * 100_000, b'{"sha256": 1, "record": {}}'])
-
-
-def lie_with_a_right_checksum(content, other, chance):
-    wrong = [float("nan"), float("inf"), -float("inf"), -0.1, 1.1, 10**400, "0.1", True, None, [0.1], {}]
-    return cell_file.pack(a_record(CELL, error=chance.choice(wrong)))
-
-
-def reformat(content, other, chance):
-    return json.dumps(json.loads(content), indent=chance.randrange(1, 5)).encode()
-
-
-DAMAGES = [value for value in list(globals().values()) if getattr(value, "__code__", None)]
-DAMAGES = [value for value in DAMAGES if value.__code__.co_varnames[:3] == ("content", "other", "chance")]
-
-
 def test_of_a_thousand_random_damages_none_is_accepted(store):
-    assert len(DAMAGES) == 11
     whole, other = (store.path(cell).read_bytes() for cell in (CELL, OTHER))
-    chance = random.Random(20)
-    accepted, done = [], 0
-    while done < 1000:
-        damage = DAMAGES[done % len(DAMAGES)]
-        content = damage(whole, other, chance)
-        if content == whole:
-            continue
+    accepted = []
+    for name, content in damages([(whole, other)] * 1000, random.Random(20)):
         store.path(CELL).write_bytes(content)
         store.damaged.clear()
-        done += 1
         if store.get(CELL) is not None or list(store.damaged) != [store.path(CELL)]:
-            accepted.append((damage.__name__, content))
+            accepted.append((name, content))
     assert not accepted
     store.path(CELL).write_bytes(whole)
     assert store.get(CELL) == a_record(CELL)

@@ -78,7 +78,7 @@ class DaskBackend:
                     waiting.add(future)
                     continue
                 job = futures.pop(future)
-                outcome = self._outcome(future, job)
+                outcome = outcome_of(future, job)
                 if outcome is None:
                     # Dask also blames cells that only stood in a dead worker's queue.
                     starts[job.cell.key] += 1
@@ -104,19 +104,24 @@ class DaskBackend:
         parent = None if self._cluster is None else os.getpid()
         return self._client.submit(_compute, job, parent, pure=False)
 
-    def _outcome(self, future: Any, job: Job) -> Outcome | None:
-        """Return what a task came to, or None when it has to be submitted again."""
-        from distributed import KilledWorker
 
-        if future.status == "finished":
-            result: Outcome = future.result()
-            return result
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, KilledWorker):
-            return lost(job)
-        if error is not None:
-            raise error
-        raise MlomlError("the dask scheduler is gone; what is stored is safe: run the same command again")
+def outcome_of(future: Any, job: Job) -> Outcome | None:
+    """Return what a task that has ended came to, or None when it has to be submitted again.
+
+    Its worker may die at this very moment and the word with it: then this waits for the next worker's, and
+    what that one comes to is heard in the same way.
+    """
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        result: Outcome = future.result()
+        return result
+    except KilledWorker:
+        return lost(job)
+    except CancelledError:
+        raise MlomlError(
+            "the dask scheduler is gone; what is stored is safe: run the same command again"
+        ) from None
 
 
 def _compute(job: Job, parent: int | None) -> Outcome:

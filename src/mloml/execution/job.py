@@ -33,6 +33,10 @@ MOST_STARTS = 4
 """How often a job is handed out before it is given up, should its workers die before they even claim it."""
 
 
+GIVEN_UP = ("killed", "timeout")
+"""States of a cell whose claim stays: it gives the same answer again, should this one die with its worker."""
+
+
 @dataclass(frozen=True)
 class Job:
     """One cell and where to find what it needs: datasets travel by name, results through the store."""
@@ -70,7 +74,8 @@ def compute(job: Job) -> Outcome:
             if held is None:
                 return Outcome(key, "busy")
             outcome = stored(job, "found") or lost(job) or _attempt(job, store, held)
-            held.remove()
+            if outcome.state not in GIVEN_UP:
+                held.remove()
             _spare_the_collector(job.cell.algorithm.learner)
             return outcome
     except (StoreError, CodeChangedError, KernelError) as error:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from mloml.execution.study import StudyResult
+    from mloml.execution.result import StudyResult
 
 NAME_WIDTH, COLUMN_WIDTH = 16, 14
 FILE_WIDTH = 200
