@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from mloml.datasets import Dataset
     from mloml.execution.study import StudyResult
 
-ORDER = ("table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols")
+ORDER = (
+    "table1",
+    "table2",
+    "table3",
+    "fig4",
+    "fig5",
+    "fig6",
+    "fig7",
+    "fig8",
+    "theory",
+    "protocols",
+    "differences",
+    "draws",
+)
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
 
@@ -52,6 +65,8 @@ class Recipe:
     protocols : tuple of str
         Protocols to run side by side; ``build`` gets a result of each.
     experiment : str
+    on_request : bool
+        Not part of ``mloml reproduce all``: it is made only when it is named.
     """
 
     name: str
@@ -63,6 +78,7 @@ class Recipe:
     work: str = "cells"
     protocols: tuple[str, ...] = ()
     experiment: str = ""
+    on_request: bool = False
 
     def make(self, results: Sequence[StudyResult], *found: Any) -> Artefact:
         """Build the artefact and put its name, its command, its sources and what failed into it."""

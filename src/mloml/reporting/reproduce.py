@@ -79,10 +79,11 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
 def _list_of_artefacts() -> str:
     from mloml.reporting.recipe import recipes
 
-    lines = [f"  {name:<12} {recipe.title}" for name, recipe in recipes().items()]
-    lines.append(
-        f"  {'all':<12} Everything, in this order, and the page; can be interrupted and called again"
-    )
+    known = recipes()
+    lines = [f"  {name:<12} {recipe.title}" for name, recipe in known.items() if not recipe.on_request]
+    lines.append(f"  {'all':<12} All these, in this order, and the page; can be interrupted and called again")
+    lines += ["only when named, not part of all:"]
+    lines += [f"  {name:<12} {recipe.title}" for name, recipe in known.items() if recipe.on_request]
     return "mloml reproduce NAME [overrides] [--config-dir FOLDER]\n" + "\n".join(lines) + "\n"
 
 
@@ -92,7 +93,7 @@ def _all(overrides: Sequence[str], command: Command) -> int:
 
     incomplete = []
     typed = command.arguments[command.arguments.index("all") + 1 :]
-    for name in recipes():
+    for name in [name for name, recipe in recipes().items() if not recipe.on_request]:
         print(f"== {name}")
         try:
             code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
