@@ -19,19 +19,9 @@ if TYPE_CHECKING:
     from mloml.execution.study import StudyResult
 
 ORDER = (
-    "table1",
-    "table2",
-    "table3",
-    "fig4",
-    "fig5",
-    "fig6",
-    "fig7",
-    "fig8",
-    "theory",
-    "protocols",
-    "differences",
-    "draws",
-)
+    "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols",
+    "differences", "draws",
+)  # fmt: skip
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
 

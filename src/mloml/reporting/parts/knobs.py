@@ -66,7 +66,7 @@ KNOBS = (
             "lmnn", {"5": "lmnn_5", "10": "lmnn_10", "20": "lmnn_20", "50": "lmnn_50", "1000": "lmnn"}
         ),
         "1000",
-        about="On wine and ionosphere the paper's LMNN lies between Euclidean and ours, which runs to convergence.",
+        about="On wine and ionosphere the paper's LMNN lies between Euclidean and ours, which converges.",
     ),
     Knob(
         "kissme_weight",

@@ -85,7 +85,8 @@ def power_sentence(splits: int) -> str:
     return (
         f"Every value has the same {splits} splits. With fewer than in the main tables Welch's test sees "
         f"less: a default that disagrees there may agree here. Under a correct reading one cell in twenty "
-        f"disagrees by chance. Cells of one data set are not independent of each other, which the sign test neglects."
+        f"disagrees by chance. Cells of one data set are not independent of each other, "
+        f"which the sign test neglects."
     )
 
 
