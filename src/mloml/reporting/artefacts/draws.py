@@ -82,7 +82,8 @@ def _headline(frame: pd.DataFrame) -> str:
         f"Apart from splits, the mean error on waveform varies from draw to draw with a standard deviation "
         f"of {number(low)} to {number(high)} over {len(frame)} algorithms "
         f"({int(frame['draws'].min())} draws). Of the {len(compared)} printed means, {outside[0]} "
-        f"lie more than two standard errors from the mean of our draws; {outside[1]} would, if the draw were not reckoned with."
+        f"lie more than two standard errors from the mean of our draws; {outside[1]} would, if the draw "
+        f"were not reckoned with."
     )
 
 
