@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols",
-    "differences", "draws",
+    "differences", "draws", "beyond",
 )  # fmt: skip
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
@@ -55,8 +55,8 @@ class Recipe:
     protocols : tuple of str
         Protocols to run side by side; ``build`` gets a result of each.
     experiment : str
-    on_request : bool
-        Not part of ``mloml reproduce all``: it is made only when it is named.
+    in_all : bool
+        Whether ``mloml reproduce all`` makes it: the paper's artefacts, not further studies of an hour.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Recipe:
     work: str = "cells"
     protocols: tuple[str, ...] = ()
     experiment: str = ""
-    on_request: bool = False
+    in_all: bool = True
 
     def make(self, results: Sequence[StudyResult], *found: Any) -> Artefact:
         """Build the artefact and put its name, its command, its sources and what failed into it."""
