@@ -215,3 +215,13 @@ def test_the_protocol_says_what_online_learners_divide_rows_by():
         assert study.protocol.moml_cone == "split"
     with pytest.raises(ConfigError, match=r"protocol.rows=raw: must be 'unit' or 'standardised'"):
         compose_study("table2", ["protocol.rows=raw"])
+
+
+def test_an_experiment_may_leave_out_pairs_that_take_too_long():
+    study = compose_study("differences", ["leave_out=[{algorithms: [moml], datasets: [iris, wine]}]"])
+    assert study.leaves_out("iris", "moml") and study.leaves_out("wine", "moml")
+    assert not study.leaves_out("iris", "rdml") and not study.leaves_out("balance", "moml")
+    assert compose_study("table2").leave_out == ()
+    for wrong in ("[{algorithms: [moml]}]", "[{algorithms: moml, datasets: [iris]}]", "[{a: [], b: []}]"):
+        with pytest.raises(ConfigError, match=r"^leave_out=.*: must be"):
+            compose_study("differences", [f"leave_out={wrong}"])

@@ -10,7 +10,10 @@ BASE = OmegaConf.create({"protocol": {"splits": 30, "pca": {"fit": "all"}}, "rec
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["protocol=pper"], "protocol=pper: not one of clean, lite, paper, standardised; did you mean 'paper'?"),
+        (
+            ["protocol=pper"],
+            "protocol=pper: not one of clean, lite, paper, standardised; did you mean 'paper'?",
+        ),
         (["protocol.split=3"], "'protocol' has no key 'split', only splits, pca; did you mean 'splits'?"),
         (
             ["protocl.splits=3"],

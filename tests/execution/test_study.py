@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -209,3 +210,11 @@ def _cells(study):
     from mloml.evaluation.cell import Cell
 
     return [Cell("iris", "0" * 64, algorithm, study.protocol, 1) for algorithm in study.algorithms]
+
+
+def test_pairs_that_are_left_out_have_no_cells(lab, capsys):
+    study = replace(lab.study(), leave_out=({"algorithms": ["kissme"], "datasets": ["iris"]},))
+    result = run_study(study)
+    assert lab.runs() == dict.fromkeys(CELLS[:3], 1)
+    assert set(result.frame["algorithm"]) == {"euclidean"} and result.finished
+    assert "KISSME" in capsys.readouterr().out

@@ -43,6 +43,7 @@ def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
         ],
         algorithms=[_changed(base, bases[base], changes, config) for base, changes in variants],
         folders=tuple(beside),
+        leave_out=_left_out(config),
         **_settings(config),
     )
 
@@ -152,6 +153,15 @@ def _listed(config: DictConfig, key: str) -> list[Any]:
     if not isinstance(entries, list) or not entries:
         raise ConfigError(f"{key}={entries}: must be a list such as '[a,b]' with at least one name")
     return entries
+
+
+def _left_out(config: DictConfig) -> tuple[dict[str, list[str]], ...]:
+    """Return the pairs that an experiment leaves out; one without names both ways would leave out nothing."""
+    entries: Any = OmegaConf.to_container(config.get("leave_out", OmegaConf.create([])), resolve=True)
+    for entry in entries:
+        if set(entry) != {"algorithms", "datasets"} or not all(isinstance(v, list) for v in entry.values()):
+            raise ConfigError(f"leave_out={entry}: must be '{{algorithms: [a,b], datasets: [c]}}'")
+    return tuple(entries)
 
 
 def _variant(entry: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:

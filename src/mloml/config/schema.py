@@ -132,7 +132,8 @@ class Algorithm:
 class Study:
     """Everything a run consists of: each dataset under each algorithm, by one protocol.
 
-    ``folders`` are the user's own folders of configs that it was composed from.
+    ``folders`` are the user's own folders of configs that it was composed from. ``leave_out`` lists what is
+    not run although both are named, because it would take too long: ``{algorithms: [...], datasets: [...]}``.
     """
 
     name: str
@@ -143,6 +144,13 @@ class Study:
     data: DataSettings = field(default_factory=DataSettings)
     record: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    leave_out: tuple[dict[str, list[str]], ...] = ()
 
     def __post_init__(self) -> None:
         require_name("name", self.name)
+
+    def leaves_out(self, dataset: str, algorithm: str) -> bool:
+        """Tell whether an algorithm is not run on a dataset."""
+        return any(
+            dataset in pairs["datasets"] and algorithm in pairs["algorithms"] for pairs in self.leave_out
+        )

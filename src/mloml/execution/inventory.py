@@ -67,6 +67,8 @@ def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
         inventory.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
         inventory._pinned[config.name] = _absolute(config, "path"), pin(data, settings)
         for algorithm in study.algorithms:
+            if study.leaves_out(config.name, algorithm.name):
+                continue
             first = Cell(
                 config.name, data.checksum, algorithm, study.protocol, 0, study.record, data.X.shape[1]
             )

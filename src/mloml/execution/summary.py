@@ -68,6 +68,9 @@ def _print_grid(title: str, result: StudyResult, column: str, form: str, console
             words = []
             for name in shown:
                 group = algorithm.name, name
+                if group not in totals:  # left out
+                    words.append("")
+                    continue
                 part = "" if counts[group] == totals[group] else f" ({counts[group]}/{totals[group]})"
                 words.append(form.format(means[group]) + part if counts[group] else "–")
             table.add_row(algorithm.title, *words)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from mloml.datasets import Dataset
     from mloml.execution.study import StudyResult
 
-ORDER = ("table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols")
+ORDER = (
+    "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols",
+    "differences", "draws", "beyond",
+)  # fmt: skip
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
 
@@ -52,6 +55,8 @@ class Recipe:
     protocols : tuple of str
         Protocols to run side by side; ``build`` gets a result of each.
     experiment : str
+    in_all : bool
+        Whether ``mloml reproduce all`` makes it: the paper's artefacts, not further studies of an hour.
     """
 
     name: str
@@ -63,6 +68,7 @@ class Recipe:
     work: str = "cells"
     protocols: tuple[str, ...] = ()
     experiment: str = ""
+    in_all: bool = True
 
     def make(self, results: Sequence[StudyResult], *found: Any) -> Artefact:
         """Build the artefact and put its name, its command, its sources and what failed into it."""

@@ -79,20 +79,23 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
 def _list_of_artefacts() -> str:
     from mloml.reporting.recipe import recipes
 
-    lines = [f"  {name:<12} {recipe.title}" for name, recipe in recipes().items()]
+    found = recipes().items()
+    lines = [f"  {name:<12} {recipe.title}" for name, recipe in found]
+    apart = [name for name, recipe in found if not recipe.in_all]
+    without = f" but {', '.join(apart)} (by name only: a long study of its own)" if apart else ""
     lines.append(
-        f"  {'all':<12} Everything, in this order, and the page; can be interrupted and called again"
+        f"  {'all':<12} Everything{without}, in this order, and the page; can be interrupted and called again"
     )
     return "mloml reproduce NAME [overrides] [--config-dir FOLDER]\n" + "\n".join(lines) + "\n"
 
 
 def _all(overrides: Sequence[str], command: Command) -> int:
-    """Make every artefact and the page; what cannot be made is named at the end."""
+    """Make every artefact that ``all`` stands for, and the page; what cannot be made is named at the end."""
     from mloml.reporting.recipe import recipes
 
     incomplete = []
     typed = command.arguments[command.arguments.index("all") + 1 :]
-    for name in recipes():
+    for name in [name for name, recipe in recipes().items() if recipe.in_all]:
         print(f"== {name}")
         try:
             code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
@@ -167,8 +170,7 @@ def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) ->
     from mloml.config.compose import compose_study
     from mloml.execution.study import run_study
 
-    asked = compose_study(recipe.experiment, overrides).protocol
-    size = [f"protocol.{key}={getattr(asked, key)}" for key in ("splits", "scans", "folds")]
+    size = _size(recipe.experiment, overrides)
     kept = [word for word in overrides if not word.startswith("protocol=")]
     results = []
     for protocol in recipe.protocols:
@@ -178,6 +180,20 @@ def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) ->
     print(f"in short: {_publish(recipe, results, [], folder)}")
     print(f"results: {folder}")
     return int(any(len(result.failures) for result in results))
+
+
+def _size(experiment: str, overrides: Sequence[str]) -> list[str]:
+    """Return overrides for the size asked for: key by key, else the protocol's, else the experiment's."""
+    from mloml.config.compose import compose_study
+    from mloml.config.tree import compose_members, search_path
+
+    asked = compose_study(experiment, overrides).protocol
+    size = {key: getattr(asked, key) for key in ("splits", "scans", "folds")}
+    for name in [word.partition("=")[2] for word in overrides if word.startswith("protocol=")]:
+        plain = compose_members("protocol", [name], search_path(overrides))[name]
+        typed = {word.partition("=")[0].removeprefix("protocol.") for word in overrides}
+        size |= {key: plain[key] for key in size if key not in typed}
+    return [f"protocol.{key}={value}" for key, value in size.items()]
 
 
 def _publish(recipe: Recipe, results: Sequence[StudyResult], found: Sequence[object], folder: Path) -> str:

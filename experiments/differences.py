@@ -1,0 +1,12 @@
+"""Differences from the paper: one knob is swept for each column, with the agreement at each value.
+
+Post hoc: every value was found by looking at the paper's test errors. Not part of `mloml reproduce all`.
+
+    mloml reproduce differences
+    mloml reproduce differences protocol=lite datasets='[iris,balance]'
+"""
+
+from mloml.reporting.reproduce import main
+
+if __name__ == "__main__":
+    main("differences")
