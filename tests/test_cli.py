@@ -25,7 +25,7 @@ def mloml(*arguments, cwd, **environment):
         env=os.environ | {"MLOML_DATA": ""} | environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
     )
 
 

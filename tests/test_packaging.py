@@ -29,7 +29,7 @@ def run(*command, cwd, **surroundings):
         env={**os.environ, **surroundings},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=850,
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     return outcome.stdout + outcome.stderr

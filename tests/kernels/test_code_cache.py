@@ -24,7 +24,7 @@ def start(cache, *names, **variables):
 
 
 def finish(process):
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=800)
     assert process.returncode == 0, err
     return out.splitlines(), err
 
@@ -106,7 +106,7 @@ def test_what_is_kept_and_what_is_compiled_now_go_together(undisturbed, tmp_path
 def test_a_cold_start_that_ends_early_again_and_again_leaves_no_trace(undisturbed, tmp_path, word, moments):
     for moment in moments:
         process = start(tmp_path, "map", DIE_AT=str(moment), SIGNAL=word)
-        process.communicate(timeout=300)
+        process.communicate(timeout=800)
         assert process.returncode in (-getattr(signal, word), 1)
     assert finish(start(tmp_path, "map"))[0] == undisturbed[0][:1]
 

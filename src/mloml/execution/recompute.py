@@ -18,6 +18,7 @@ from rich.table import Table
 from mloml.errors import MlomlError
 from mloml.execution.artefact_cells import ArtefactCells, Entry, SkippedError, read_artefact
 from mloml.execution.job import Job, prepare_for
+from mloml.execution.summary import FILE_WIDTH
 from mloml.results.store import Store
 
 VERDICTS = (
@@ -124,6 +125,8 @@ def _compute(place: int, job: Job) -> tuple[int, dict[str, Any]]:
 
 
 def _report(found: Mapping[Path, Sequence[Comparison]], console: Console) -> None:
+    if not console.is_terminal:
+        console = Console(file=console.file, width=FILE_WIDTH, highlight=False)
     table = Table(title="Cells computed again")
     table.add_column("artefact", overflow="fold")
     for verdict in VERDICTS:
