@@ -160,7 +160,7 @@ def test_means_stand_beside_the_papers_with_an_arrow_and_the_default_is_marked()
 def test_left_out_pairs_are_said_only_where_they_were_asked_for() -> None:
     study = compose_study("differences", ["datasets=[iris,mlprove_paper]"])
     sentences = left_out_sentences(study, {"iris": "iris", "mlprove_paper": "mlprove"})
-    assert any(s.startswith("Not run, because a cell takes long: LMNN (5 steps)") for s in sentences)
+    assert any(s.startswith("Not run, to keep the sweep short: LMNN (5 steps)") for s in sentences)
     assert all(" on mlprove;" in s for s in sentences)
     assert left_out_sentences(study, {"iris": "iris"}) == ()
 

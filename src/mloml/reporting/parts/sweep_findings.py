@@ -74,7 +74,7 @@ def left_out_sentences(study: Study, datasets: Mapping[str, str]) -> tuple[str, 
         rows = [datasets[name] for name in pairs["datasets"] if name in datasets]
         if algorithms and rows:
             sentences.append(
-                f"Not run, because a cell takes long: {', '.join(algorithms)} on {', '.join(rows)}; these "
+                f"Not run, to keep the sweep short: {', '.join(algorithms)} on {', '.join(rows)}; these "
                 f"data sets are not counted in that sweep."
             )
     return tuple(sentences)
