@@ -25,8 +25,8 @@ def knob_sentence(knob: Knob, counts: pd.DataFrame, verdicts: pd.DataFrame) -> s
     mine = counts[counts["knob"] == knob.name]
     if mine.empty:
         return f"{knob.title}: no cell has all {len(knob.values)} values yet."
-    default = mine[mine["default"] == "yes"].iloc[0]
-    others = mine[mine["default"] == "no"]
+    default = mine[mine["reading"] == "default"].iloc[0]
+    others = mine[mine["reading"] == "tried"]
     start = (
         f"{knob.title}: at the default ({knob.default}) {default[AGREES]} of {default['cells']} cells agree "
         f"with the paper"
@@ -53,7 +53,7 @@ def headline(knobs: Sequence[Knob], counts: pd.DataFrame, verdicts: pd.DataFrame
     more, outlasting = [], []
     for knob in swept:
         mine = counts[counts["knob"] == knob.name]
-        default = int(mine.loc[mine["default"] == "yes", AGREES].iloc[0])
+        default = int(mine.loc[mine["reading"] == "default", AGREES].iloc[0])
         if int(mine[AGREES].max()) > default:
             more.append(knob.title)
             outlasting += [knob.title] if held_out(knob, verdicts) > default else []
