@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from mloml.config.schema import Study
 
 POST_HOC = (
-    "Post hoc: every value here was found by looking at the paper's test errors. With several values tried, "
-    "the best of them looks better than it is, and a value that agrees is not shown to be the authors'."
+    "Post hoc: knobs and values were chosen after looking at the paper's test errors. With several values "
+    "tried, the best of them looks better than it is, and a value that agrees is not shown to be the authors'."
 )
 
 
