@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 POST_HOC = (
     "Post hoc: knobs and values were chosen after looking at the paper's test errors. With several values "
-    "tried, the best of them looks better than it is, and a value that agrees is not shown to be the authors'."
+    "tried, the best of them looks better than it is, and a value that agrees is not shown to be the "
+    "authors'."
 )
 
 
