@@ -1,6 +1,7 @@
 """Differences from the paper: one knob is swept for each column, with the agreement at each value.
 
-Post hoc: every value was found by looking at the paper's test errors. Not part of `mloml reproduce all`.
+Post hoc: knobs and values were chosen after looking at the paper's test errors.
+Not part of `mloml reproduce all`.
 
     mloml reproduce differences
     mloml reproduce differences protocol=lite datasets='[iris,balance]'

@@ -49,7 +49,7 @@ def verdicts_of(table: dict[str, str]) -> pd.DataFrame:
         for dataset, mark in zip(SETS, marks, strict=False):
             verdict = AGREES if mark == "+" else LOWER
             numbers = (0.1, 0.01, 0.1, 0.01, 10, 0.0, 0.0 if mark == "+" else 3.0, 1.0)
-            rows.append(("k", value, "no", "lego", dataset, *numbers, verdict, True))
+            rows.append(("k", value, "tried", "lego", dataset, *numbers, verdict, True))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -70,7 +70,7 @@ def test_counts_are_of_welch_verdicts_over_the_cells_that_all_values_have() -> N
         [2, 1, 0, 1, 0, 0],
         [2, 1, 0, 1, 1, 1],
     ]
-    assert list(counts["default"]) == ["yes", "no"]
+    assert list(counts["reading"]) == ["default", "tried"]
     shifted = cells[(cells["algorithm"] == "lego") & (cells["dataset"] == "wine")].iloc[0]
     mean, std = printed("wine")
     oracle = stats.ttest_ind_from_stats(shifted["mean"], std, 30, mean, std, 30, equal_var=False)
@@ -115,7 +115,6 @@ def test_the_sign_test_is_the_binomial_one_times_the_tries() -> None:
 
 def test_sentences_say_post_hoc_how_many_were_tried_and_what_a_fair_choice_gives() -> None:
     knob, verdicts = knob_of("abc", "a"), verdicts_of({"a": "+---", "b": "++++", "c": "----"})
-    verdicts["default"] = np.where(verdicts["value"] == "a", "yes", "no")
     counts = counts_frame([knob], verdicts)
     sentence = knob_sentence(knob, counts, verdicts)
     assert sentence == (
@@ -160,7 +159,7 @@ def test_means_stand_beside_the_papers_with_an_arrow_and_the_default_is_marked()
 def test_left_out_pairs_are_said_only_where_they_were_asked_for() -> None:
     study = compose_study("differences", ["datasets=[iris,mlprove_paper]"])
     sentences = left_out_sentences(study, {"iris": "iris", "mlprove_paper": "mlprove"})
-    assert any(s.startswith("Not run, because a cell takes long: LMNN (5 steps)") for s in sentences)
+    assert any(s.startswith("Not run, to keep the sweep short: LMNN (5 steps)") for s in sentences)
     assert all(" on mlprove;" in s for s in sentences)
     assert left_out_sentences(study, {"iris": "iris"}) == ()
 

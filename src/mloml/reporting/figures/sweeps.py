@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from mloml.analysis.paper.comparison import AGREES
 from mloml.reporting.figures.panels import grid_of_panels, labelled
@@ -36,8 +37,10 @@ def _draw(axes: Axes, counts: pd.DataFrame) -> None:
     agreeing = [int(number) for number in counts[AGREES]]
     cells = int(counts["cells"].iloc[0])
     axes.axhline(cells, color=GREY, linestyle=":", linewidth=0.9, label="all cells")
-    axes.plot(places, agreeing, "o-", color=BLUE, markerfacecolor="white", label="tried (post hoc)")
-    default = [place for place, word in zip(places, counts["default"], strict=True) if word == "yes"]
+    # Stems, not a line: most knobs have no order.
+    axes.vlines(places, 0, agreeing, color=BLUE, linewidth=0.9)
+    axes.plot(places, agreeing, "o", color=BLUE, markerfacecolor="white", label="tried (post hoc)")
+    default = [place for place, word in zip(places, counts["reading"], strict=True) if word == "default"]
     axes.plot(
         default, [agreeing[p] for p in default], "s", color=VERMILION, label="default reading", zorder=3
     )
@@ -45,4 +48,5 @@ def _draw(axes: Axes, counts: pd.DataFrame) -> None:
         places, list(counts["value"]), rotation=35, ha="right", rotation_mode="anchor", fontsize=6
     )
     axes.set_ylim(0, cells * 1.08)
+    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     axes.set_xlim(-0.4, len(places) - 0.6)

@@ -115,15 +115,15 @@ KNOBS = (
         _one_column(
             "slmoml",
             {
-                "20, 1": "slmoml",
-                "20, 2": "slmoml_margin_2",
-                "20, 5": "slmoml_margin_5",
-                "1, 1": "slmoml_scan",
-                "1, 2": "slmoml_scan_margin_2",
-                "1, 5": "slmoml_scan_margin_5",
+                "20 scans, margin 1": "slmoml",
+                "20 scans, margin 2": "slmoml_margin_2",
+                "20 scans, margin 5": "slmoml_margin_5",
+                "1 scan, margin 1": "slmoml_scan",
+                "1 scan, margin 2": "slmoml_scan_margin_2",
+                "1 scan, margin 5": "slmoml_scan_margin_5",
             },
         ),
-        "20, 1",
+        "20 scans, margin 1",
         about="SLMOML is a reconstruction; its number of scans and its margin are guesses.",
     ),
     Knob(

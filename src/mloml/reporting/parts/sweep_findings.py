@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from mloml.config.schema import Study
 
 POST_HOC = (
-    "Post hoc: every value here was found by looking at the paper's test errors. With several values tried, "
-    "the best of them looks better than it is, and a value that agrees is not shown to be the authors'."
+    "Post hoc: knobs and values were chosen after looking at the paper's test errors. With several values "
+    "tried, the best of them looks better than it is, and a value that agrees is not shown to be the "
+    "authors'."
 )
 
 
@@ -25,8 +26,8 @@ def knob_sentence(knob: Knob, counts: pd.DataFrame, verdicts: pd.DataFrame) -> s
     mine = counts[counts["knob"] == knob.name]
     if mine.empty:
         return f"{knob.title}: no cell has all {len(knob.values)} values yet."
-    default = mine[mine["default"] == "yes"].iloc[0]
-    others = mine[mine["default"] == "no"]
+    default = mine[mine["reading"] == "default"].iloc[0]
+    others = mine[mine["reading"] == "tried"]
     start = (
         f"{knob.title}: at the default ({knob.default}) {default[AGREES]} of {default['cells']} cells agree "
         f"with the paper"
@@ -53,7 +54,7 @@ def headline(knobs: Sequence[Knob], counts: pd.DataFrame, verdicts: pd.DataFrame
     more, outlasting = [], []
     for knob in swept:
         mine = counts[counts["knob"] == knob.name]
-        default = int(mine.loc[mine["default"] == "yes", AGREES].iloc[0])
+        default = int(mine.loc[mine["reading"] == "default", AGREES].iloc[0])
         if int(mine[AGREES].max()) > default:
             more.append(knob.title)
             outlasting += [knob.title] if held_out(knob, verdicts) > default else []
@@ -74,7 +75,7 @@ def left_out_sentences(study: Study, datasets: Mapping[str, str]) -> tuple[str, 
         rows = [datasets[name] for name in pairs["datasets"] if name in datasets]
         if algorithms and rows:
             sentences.append(
-                f"Not run, because a cell takes long: {', '.join(algorithms)} on {', '.join(rows)}; these "
+                f"Not run, to keep the sweep short: {', '.join(algorithms)} on {', '.join(rows)}; these "
                 f"data sets are not counted in that sweep."
             )
     return tuple(sentences)

@@ -12,10 +12,10 @@ from mloml.analysis.paper.comparison import AGREES, HIGHER, LOWER
 from mloml.reporting.parts.knobs import Knob, Value
 
 COLUMNS = (
-    "knob", "value", "default", "algorithm", "dataset", "paper_mean", "paper_std", "our_mean", "our_std",
+    "knob", "value", "reading", "algorithm", "dataset", "paper_mean", "paper_std", "our_mean", "our_std",
     "our_splits", "difference", "statistic", "p_value", "verdict", "counted",
 )  # fmt: skip
-COUNTS = ("knob", "value", "default", "cells", AGREES, LOWER, HIGHER, "sum_of_squares", "gained", "lost")
+COUNTS = ("knob", "value", "reading", "cells", AGREES, LOWER, HIGHER, "sum_of_squares", "gained", "lost")
 
 
 def verdicts_frame(knobs: Sequence[Knob], complete: pd.DataFrame, selections: pd.DataFrame) -> pd.DataFrame:
@@ -49,8 +49,8 @@ def _knob_verdicts(knob: Knob, complete: pd.DataFrame, selections: pd.DataFrame)
     for value in knob.values:
         summary = _chosen_by(value, selections) if by_rule else _measured(value, complete)
         compared = paper.compare_means(summary, no_marks, published)
-        default = "yes" if value.title == knob.default else "no"
-        parts.append(compared.assign(knob=knob.name, value=value.title, default=default))
+        reading = "default" if value.title == knob.default else "tried"
+        parts.append(compared.assign(knob=knob.name, value=value.title, reading=reading))
     found = pd.concat(parts, ignore_index=True)
     values_there = found.groupby(["algorithm", "dataset"])["value"].transform("count")
     return found.assign(counted=values_there == len(knob.values))[list(COLUMNS)]
@@ -82,10 +82,10 @@ def counts_frame(knobs: Sequence[Knob], verdicts: pd.DataFrame) -> pd.DataFrame:
             cells = mine[mine["value"] == value.title]
             agreeing = _agreeing(mine, value.title)
             numbers = [int((cells["verdict"] == verdict).sum()) for verdict in (AGREES, LOWER, HIGHER)]
-            default = "yes" if value.title == knob.default else "no"
+            reading = "default" if value.title == knob.default else "tried"
             squares = float((cells["statistic"] ** 2).sum())
             change = len(agreeing - by_default), len(by_default - agreeing)
-            rows.append((knob.name, value.title, default, len(cells), *numbers, squares, *change))
+            rows.append((knob.name, value.title, reading, len(cells), *numbers, squares, *change))
     return pd.DataFrame(rows, columns=list(COUNTS))
 
 
