@@ -184,20 +184,8 @@ def test_the_sentence_on_feature_spaces(tmp_path):
 def test_means_of_table_3_after_each_scan_come_from_errors_of_splits(tmp_path):
     study = study_of("table3")
     cells = [cell | {"grid": []} for cell in cells_of(study, "scan", 4)]
-    names = [
-        "features",
-        "activation",
-        "strategy",
-        "microseconds",
-        "lowest",
-        "highest",
-        "triplets",
-        "times_fp",
-    ]
-    cost = pd.DataFrame(
-        [(4, "relu", way, 2.0, 1.9, 2.2, 996, 1.0) for way in ("fp", "bp", "fbp")],
-        columns=[*names, "times_fp"],
-    )
+    times = {"microseconds": 2.0, "lowest": 1.9, "highest": 2.2, "triplets": 996, "times_fp": 1.0}
+    cost = pd.DataFrame({"features": 4, "activation": "relu", "strategy": ["fp", "bp", "fbp"], **times})
     frame = pd.DataFrame(cells)[["dataset", "algorithm", "split", "error"]].assign(status="ok")
     result = StudyResult(study, tmp_path, frame, cells, pd.DataFrame(), {}, command="mloml")
     publish(replace(find_recipe("table3").make([result], cost), figures=()), tmp_path)

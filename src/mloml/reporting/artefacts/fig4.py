@@ -26,7 +26,8 @@ def build(result: StudyResult, runs: pd.DataFrame) -> Artefact:
     titles = {name: row_name(name) for name in order if name in there}
     numbers = time_numbers(runs)
     headline = " ".join(sentences(numbers, titles))
-    drawn_anew = [titles[name] for name, source in result.sources.items() if source.regenerated]
+    anew = (name for name, source in result.sources.items() if source.regenerated)
+    drawn_anew = [titles[name] for name in anew if name in there]
     notes = "".join(f" {title} is drawn anew from its published generator." for title in drawn_anew)
     notes += labels_of(result).left_out(order, there)
     figure = Figure(

@@ -99,9 +99,9 @@ def whole_ticks(steps: int) -> list[int]:
     return [1, *(int(value) for value in values if 1 < value <= steps)]
 
 
-def error_axis(axes: Axes, nbins: int = 4) -> None:
+def error_axis(axes: Axes, nbins: int = 5) -> None:
     """Print error rates on the vertical axis with three decimals, as everywhere."""
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=nbins, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=nbins, steps=[1, 2, 5, 10], min_n_ticks=3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
 
