@@ -1,12 +1,20 @@
 """Words under figures 5, 7 and 8, against tests computed by scipy and counts made by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
+from mloml.config.compose import compose_study
 from mloml.reporting.figures.curves import curve_frame
-from mloml.reporting.parts.curve_findings import curve_findings
+from mloml.reporting.parts.curve_findings import (
+    NOTHING,
+    Comparison,
+    compare_curves,
+    curve_findings,
+    from_first_to_last,
+)
+from mloml.reporting.recipe import find_recipe
 
 DATASETS = {"iris": "iris", "spect_paper": "spect*", "wine": "wine"}
 ALGORITHMS = {"moml": "MOML", "deep": "Deep"}
@@ -30,43 +38,87 @@ def records():
     return cells
 
 
-def words(records, against=None, splits=20):
+def compared(records, comparisons, splits=20):
     frame = curve_frame(records, "layer_errors", "layer")
-    return curve_findings(frame, "layer", DATASETS, ALGORITHMS, against or {}, splits)
+    return compare_curves(frame, "layer", list(DATASETS), comparisons, splits)
 
 
-def test_the_headline_counts_what_scipy_finds(records):
-    cells = pd.DataFrame([cell for cell in records if cell["layer_errors"]])
-    outcomes = []
+def words(records, comparisons, splits=20):
+    rows = compared(records, comparisons, splits)
+    return curve_findings(rows, "layer", DATASETS, ALGORITHMS, comparisons)
+
+
+def errors_of(records, dataset, algorithm):
+    cells = [c for c in records if (c["dataset"], c["algorithm"]) == (dataset, algorithm)]
+    return np.array([cell["layer_errors"] or [cell["error"]] for cell in cells])
+
+
+def test_both_tests_are_scipys_and_nadeau_and_bengios(records):
+    rows = compared(records, [Comparison("deep", "moml")]).set_index("dataset")
     for name in DATASETS:
-        layers = np.array(cells[cells["dataset"] == name]["layer_errors"].tolist())
-        test = ttest_rel(layers[:, -1], layers[:, 0])
-        outcomes.append(0 if test.pvalue >= 0.05 else np.sign(test.statistic))
-    assert outcomes == [-1, 1, 0]
-    headline, _ = words(records)
-    assert headline.startswith("From layer 1 to the last, Deep: error lower on 1, higher on 1, ")
-    assert headline.endswith(" no clear difference on 1 of 3 datasets.")
+        mine, other = errors_of(records, name, "deep")[:, -1], errors_of(records, name, "moml")[:, 0]
+        assert rows.loc[name, "p_paired"] == pytest.approx(ttest_rel(mine, other).pvalue)
+        spread = (mine - other).std(ddof=1) * np.sqrt(1 / 20 + 1)  # halves: as many test as training rows
+        p = 2 * student.sf(abs((mine - other).mean()) / spread, 19)
+        assert rows.loc[name, "p_corrected"] == pytest.approx(p)
+        assert rows.loc[name, "error"] == pytest.approx(mine.mean())
+        assert (rows.loc[name, "point"], rows.loc[name, "reference_point"]) == (3, 0)
 
 
-def test_sentences_name_the_datasets_their_means_and_what_the_stricter_test_says(records):
-    _, (own, other) = words(records, {"deep": "moml"})
-    means = {
-        name: np.mean([c["layer_errors"] for c in records if c["layer_errors"] and c["dataset"] == name], 0)
-        for name in DATASETS
-    }
-    first, last = (f"{means['iris'][i]:.3f}".removeprefix("0") for i in (0, 2))
-    assert own.startswith(
-        f"Deep, from layer 1 to layer 3: lower on iris ({first} → {last}); higher on spect* ("
+def test_falls_and_rises_are_counted_by_both_tests(records):
+    headline, (sentence,) = words(records, [from_first_to_last("deep", main=True)])
+    assert headline.endswith(
+        "Deep, layer 3, against layer 1: lower on 1 (1) and higher on 1 (1) of 3 datasets."
     )
-    assert own.endswith(
-        "no clear difference on wine (paired t-test, 5 %; 2 of 2 also by the corrected test)."
+    means = {name: errors_of(records, name, "deep").mean(axis=0) for name in DATASETS}
+    iris, spect = (
+        f"{means[name][2]:.3f} against {means[name][0]:.3f}".replace("0.", ".")
+        for name in ("iris", "spect_paper")
     )
-    assert other.startswith("Deep, layer 3, against MOML: lower on iris (")
-    assert "higher" not in other and "no clear" not in other
+    assert sentence == (
+        "Deep, layer 3, against layer 1, on 3 datasets: by the corrected test the error is lower on 1 (iris) "
+        f"and higher on 1 (spect*); by the plain one lower on 1 (iris {iris}), higher on 1 (spect* {spect})."
+    )
+
+
+def test_what_only_the_plain_test_sees_is_not_counted_by_the_corrected_one(records):
+    """A lead of half a standard deviation over 20 splits is significant by the plain test alone."""
+    for cell in records:
+        if cell["algorithm"] == "moml":
+            mine = errors_of(records, cell["dataset"], "deep")[cell["split"], -1]
+            cell["error"] = mine + 0.006 + 0.01 * (-1) ** cell["split"]
+    headline, (sentence,) = words(records, [Comparison("deep", "moml", main=True)])
+    assert "lower on 0 (3) and higher on 0 (0) of 3 datasets" in headline
+    assert "by the corrected test the error is lower on none and higher on none" in sentence
+
+
+def test_the_first_layer_is_compared_with_another_method_too(records):
+    asked = [Comparison("deep", "moml", at="first"), Comparison("deep", "moml")]
+    assert compared(records, asked)["point"].tolist() == [1] * 3 + [3] * 3
+    _, (first, last) = words(records, asked)
+    assert first.startswith("Deep, layer 1, against MOML, on 3 datasets")
+    assert last.startswith("Deep, layer 3, against MOML, on 3 datasets")
+
+
+def test_no_difference_at_all_is_said_in_short(records):
+    wine = [cell for cell in records if cell["dataset"] == "wine"]
+    _, (sentence,) = words(wine, [from_first_to_last("deep")])
+    assert sentence.endswith("on 1 dataset: no significant difference on any of them, by either test.")
 
 
 def test_methods_with_too_few_splits_are_left_out(records):
     lacking = [cell for cell in records if not (cell["dataset"] == "iris" and cell["split"] == 3)]
-    headline, sentences = words(lacking)
+    headline, sentences = words(lacking, [from_first_to_last("deep", main=True)])
     assert "of 2 datasets" in headline and "iris" not in sentences[0]
-    assert words([]) == ("No curve is complete yet.", [])
+    assert words([], [from_first_to_last("deep")]) == (NOTHING, [])
+
+
+@pytest.mark.parametrize("name", ["fig5", "fig7", "fig8"])
+def test_every_comparison_of_a_figure_names_algorithms_of_its_experiment(name):
+    study = compose_study(name, [])
+    known = {algorithm.name for algorithm in study.algorithms}
+    build = find_recipe(name).build.keywords
+    asked = {n for c in build["comparisons"] for n in (c.algorithm, c.reference)}
+    assert asked <= known
+    assert set(build["references"]) | set(build["references"].values()) <= known
+    assert set(build.get("pairs", ())) <= known

@@ -49,9 +49,10 @@ def records():
 def test_the_caption_says_what_bands_and_asterisks_mean_and_what_is_missing(records, tmp_path):
     write("fig5", result_of(tmp_path, records, {"pems": "pems is missing: put pems.csv there"}))
     caption = (tmp_path / "fig5.md").read_text(encoding="utf-8")
-    assert "bands one standard error of the mean" in caption and "2 splits" in caption
+    assert "Bands are one standard error of the paired difference to Euclidean" in caption
+    assert "2 splits" in caption and "1.7 times as wide" in caption  # the square root of 1 + 2
     assert r"spect\*: the last feature was taken for the label" in caption
-    assert "pems: not available here: see mloml data list." in caption
+    assert "Not shown: pems (not available here: see mloml data list)." in caption
     assert "Unfinished" not in caption
     assert len(pd.read_csv(tmp_path / "fig5.csv")) == 2 * (1 + 3)
 
@@ -65,12 +66,12 @@ def test_feature_spaces_are_drawn_for_what_is_there(tmp_path):
     rows = np.random.default_rng(0).normal(size=(12, 4))
     spaces = [("input", 0.2), ("layer 1", 0.1)]
     parts = [
-        pd.DataFrame(rows[:, :2], columns=["x", "y"]).assign(
-            dataset="iris", space=space, code=[0, 1, 2] * 4, error=error
-        )
-        for space, error in spaces
+        pd.DataFrame(rows[:, :2], columns=["x", "y"]).assign(dataset="iris", space=space, code=[0, 1, 2] * 4)
+        for space, _ in spaces
     ]
-    write("fig6", result_of(tmp_path, [], {"pems": "no"}), pd.concat(parts))
+    about = pd.DataFrame(spaces, columns=["space", "error"])
+    about = about.assign(dataset="iris", share_x=0.5, share_y=0.25, gamma=0.01)
+    write("fig6", result_of(tmp_path, [], {"pems": "no"}), (pd.concat(parts), about))
     points = pd.read_csv(tmp_path / "fig6.csv")
     assert "iris .200 → .100" in (tmp_path / "findings.md").read_text(encoding="utf-8")
     assert list(points["space"].unique()) == ["input", "layer 1"] and len(points) == 24
@@ -111,8 +112,7 @@ def test_the_report_script_takes_the_results_folder(monkeypatch, tmp_path, capsy
 def test_feature_spaces_are_projections_of_the_chosen_models_layers():
     from mloml.datasets import load
     from mloml.evaluation.cell import Cell, run_cell
-    from mloml.reporting.artefacts.fig6 import COLUMNS as POINTS
-    from mloml.reporting.artefacts.fig6 import project
+    from mloml.reporting.artefacts.fig6 import POINTS, SPACES, project
 
     config = catalogue()["iris"]
     stack = Algorithm("mloml_r", "MLOML-r", "MLOML", {"gamma": 1e-2, "n_layers": 2})
@@ -120,10 +120,12 @@ def test_feature_spaces_are_projections_of_the_chosen_models_layers():
     data = load(config, study.data)
     record = run_cell(Cell("iris", data.checksum, stack, study.protocol, 0), data)
     none = StudyResult(study, Path(), pd.DataFrame(), [], pd.DataFrame(), {})
-    assert list(project(none).columns) == POINTS and len(project(none)) == 0
-    points = project(replace(none, records=[record]))
+    assert [list(frame.columns) for frame in project(none)] == [POINTS, SPACES]
+    assert all(frame.empty for frame in project(none))
+    points, spaces = project(replace(none, records=[record]))
     assert points.groupby("space", sort=False).size().to_dict() == {"input": 75, "layer 1": 75, "layer 2": 75}
-    assert points["error"].iloc[-1] == record["error"]
+    assert spaces["error"].iloc[-1] == record["error"] and set(spaces["gamma"]) == {1e-2}
+    assert ((spaces["share_x"] >= spaces["share_y"]) & (spaces["share_y"] > 0)).all()
 
 
 def test_a_refitted_model_has_the_error_of_its_cell():

@@ -1,7 +1,7 @@
 """Files on the theory from small made-up evidence: every claim gets a CSV, a figure and a sentence."""
 
 from dataclasses import replace
-from types import SimpleNamespace
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 
 from mloml.analysis.theory import findings
+from mloml.config.schema import Algorithm, ProtocolConfig, Study
+from mloml.datasets import catalogue
+from mloml.execution.study import StudyResult
 from mloml.reporting.artefacts import theory
 from mloml.reporting.publish import publish
 
@@ -62,6 +65,13 @@ def evidence():
     }, layer_errors
 
 
+def result_of(records):
+    sets = [catalogue()[name] for name in ("iris", "pems")]
+    study = Study("theory", sets, [Algorithm("mloml_r_5", "MLOML-r", "MLOML")], ProtocolConfig(splits=4))
+    frame = pd.DataFrame({"status": ["ok"] * len(records)})
+    return StudyResult(study, Path(), frame, records, pd.DataFrame(), {"pems": "no"})
+
+
 @pytest.mark.slow
 def test_every_claim_gets_its_numbers_its_picture_and_its_words(evidence, tmp_path):
     frames, layer_errors = evidence
@@ -71,7 +81,7 @@ def test_every_claim_gets_its_numbers_its_picture_and_its_words(evidence, tmp_pa
          "layer_errors": errors}
         for (dataset, split), errors in curves.items()
     ]  # fmt: skip
-    artefact = theory.build(SimpleNamespace(records=records), frames)
+    artefact = theory.build(result_of(records), frames)
     publish(replace(artefact, name="theory", title="Theory"), tmp_path)
     text = (tmp_path / "theory.md").read_text()
     written = {path.name for path in tmp_path.iterdir()}
@@ -81,9 +91,12 @@ def test_every_claim_gets_its_numbers_its_picture_and_its_words(evidence, tmp_pa
         "counterexample.csv",
         "theorem2_slopes.csv",
         "proposition1_geometry.csv",
+        "layer_errors.csv",
+        "weights_by_scan.csv",
         "findings.md",
         "theory.md",
     } <= written
+    assert "Not shown: pems" in (tmp_path / "proposition1.md").read_text()
     assert "On the line the regret reaches 249.6 at T = 100000" in text
     assert "Theorem 2's constant bound does not hold" in (tmp_path / "findings.md").read_text()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,7 @@ class Labels:
         return {name: f"{titles[name]}*" if self.notes.get(name) else titles[name] for name in names}
 
     def footnotes(self, titles: Mapping[str, str]) -> str:
-        """Return sentences on what the asterisks in a picture mean, and why a panel is empty.
+        """Return sentences on what the asterisks in a picture mean.
 
         >>> labels = Labels({}, {}, 30, notes={"mlcc": "reconstruction"})
         >>> labels.footnotes({"mlcc": "ML-CC*", "moml": "MOML"})
@@ -76,6 +76,22 @@ class Labels:
             if note := self.note_of(name):
                 asked.setdefault(note.rstrip("."), []).append(title)
         return "".join(f" {', '.join(names)}: {note}." for note, names in asked.items())
+
+    def left_out(self, asked: Iterable[str], there: Container[str]) -> str:
+        """Return a sentence on the datasets that a picture has no panel of.
+
+        >>> labels = Labels({"iris": "iris", "pems": "pems"}, {}, 30, missing={"pems": NOT_HERE})
+        >>> labels.left_out(["iris", "pems"], {"iris"})
+        ' Not shown: pems (not available here: see mloml data list).'
+        """
+        reasons: dict[str, list[str]] = {}
+        for name in asked:
+            if name not in there:
+                reasons.setdefault(self.missing.get(name, "no finished cells"), []).append(
+                    self.datasets[name]
+                )
+        listed = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
+        return f" Not shown: {'; '.join(listed)}." if listed else ""
 
     def notes_text(self) -> Text:
         """Return the footnotes of all datasets and algorithms, for pages without a grid that has them."""

@@ -30,7 +30,6 @@ def verdicts(evidence: Evidence) -> tuple[str, tuple[str, ...]]:
     last = line.iloc[-1]
     corrected = within(regret, "corrected_bound") and within(line, "corrected_bound")
     claimed, every_stack = within(line, "claimed_bound"), not layers["share_worse"].any()
-    better, worse = significant_steps(layers)
     headline = (
         f"Theorem 1's one-step statement {holds(one_step_holds(definiteness))}; Theorem 2's constant bound "
         f"{holds(claimed)}, the corrected one of order √T {holds(corrected)}; Proposition 1 "
@@ -44,9 +43,8 @@ def verdicts(evidence: Evidence) -> tuple[str, tuple[str, ...]]:
         f"regret is {last['regret']:.1f} at T = {last['T']:.0f}, the bound {last['claimed_bound']:.1f}); the "
         f"corrected bound, of order √T, {holds(corrected)} in every case.",
         f"Proposition 1: as a statement about every stack it {holds(every_stack)}: the "
-        f"next layer is strictly worse in {percent(weighted(layers, 'share_worse'))} of the splits. Of "
-        f"{len(layers)} steps from a layer to the next, {better} lower the mean error significantly and "
-        f"{worse} raise it (corrected t-test).",
+        f"next layer is strictly worse in {percent(weighted(layers, 'share_worse'))} of the splits. "
+        f"{steps_sentence(layers)}",
     )
 
 
@@ -65,10 +63,22 @@ def within(regret: pd.DataFrame, bound: str) -> bool:
     return bool((regret["regret"] <= regret[bound] * ROUNDING).all())
 
 
-def significant_steps(layers: pd.DataFrame, alpha: float = 0.05) -> tuple[int, int]:
-    """Count the steps to the next layer that lower and that raise the error by the corrected test."""
-    differences = layers.loc[layers["p_corrected"] < alpha, "difference"]
-    return int((differences < 0).sum()), int((differences > 0).sum())
+def significant_steps(layers: pd.DataFrame, test: str = "p_corrected") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the steps to the next layer that lower and that raise the mean error at the 5 % level."""
+    found = layers[layers[test] < 0.05]
+    return found[found["difference"] < 0], found[found["difference"] > 0]
+
+
+def steps_sentence(layers: pd.DataFrame) -> str:
+    """Count the steps that lower and that raise the error, by the corrected test and by the plain one."""
+    (lower, higher), (plain_lower, plain_higher) = (
+        map(len, significant_steps(layers, test)) for test in ("p_corrected", "p_paired")
+    )
+    return (
+        f"Of {len(layers)} steps from a layer to the next, {lower} lower the mean error significantly and "
+        f"{higher} raise it by the corrected t-test ({plain_lower} and {plain_higher} by the plain paired "
+        "one)."
+    )
 
 
 def weighted(frame: pd.DataFrame, column: str) -> float:
@@ -165,21 +175,17 @@ def theorem2(frame: pd.DataFrame, growth: pd.DataFrame, line: pd.DataFrame) -> s
 
 def proposition1(layers: pd.DataFrame, geometry: pd.DataFrame) -> str:
     """Say how often the next layer is no worse, and where it is significantly worse or better."""
-    better, worse = significant_steps(layers)
-    plain = layers[(layers["p_paired"] < 0.05) & (layers["difference"] > 0)]
     text = (
         f"Over {layers['dataset'].nunique()} datasets the next layer is no worse in "
         f"{percent(weighted(layers, 'share_no_worse'))} of the splits and strictly worse in "
         f"{percent(weighted(layers, 'share_worse'))}: as a statement about every stack the proposition "
-        f"{holds(not layers['share_worse'].any())}. Of {len(layers)} steps from a layer to the next, "
-        f"{better} lower the mean error significantly and {worse} raise it (corrected t-test; the plain "
-        f"paired test sees {len(plain)} that raise it)."
+        f"{holds(not layers['share_worse'].any())}. {steps_sentence(layers)}"
     )
-    if len(plain):
-        where = ", ".join(
-            f"{r.dataset} {r.layer}→{r.next_layer} ({r.difference:+.3f})" for r in plain.itertuples()
-        )
-        text += f" Raised: {where}."
+    sides = zip(("Lowered", "Raised"), significant_steps(layers, "p_paired"), strict=True)
+    for word, rows in sides:
+        if len(rows):
+            where = (f"{r.dataset} {r.layer}→{r.next_layer} ({r.difference:+.3f})" for r in rows.itertuples())
+            text += f" {word}, by the plain test: {', '.join(where)}."
     if len(geometry):
         ratio = geometry.pivot_table(index="dataset", columns="layer", values="within_over_between")
         falls = int((ratio.iloc[:, -1] < ratio.iloc[:, 0]).sum())

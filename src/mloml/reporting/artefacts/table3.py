@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from mloml.analysis import paper
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
+from mloml.reporting.figures.curves import curve_frame
 from mloml.reporting.labels import labels_of
 from mloml.reporting.parts.bp_rate import compare_rates
 from mloml.reporting.parts.convergence import compare_convergence
 from mloml.reporting.parts.cost import cost_sentence, cost_table
+from mloml.reporting.parts.curves import points_table
 from mloml.reporting.parts.paper_comparison import compare_with_paper
 from mloml.reporting.parts.strategies import STRATEGIES, activations, references, strategy_of
 from mloml.reporting.parts.strictness import count_tables, strictness_sentence
@@ -37,6 +39,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     )
     rate_headline, rate, bp_rate = compare_rates(results, protocol.bp_rate)
     speed, convergence, scans = compare_convergence(result, labels)
+    points = points_table(curve_frame(result.records, "scan_errors", "scan"), "scan")
     price = (cost_sentence(cost),)
     strictness = strictness_sentence(results)
     grid = table3(results, protocol.name)
@@ -52,7 +55,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     return Artefact(
         f"{agreement} {rate_headline}".rstrip(),
         (strictness, *rate, *speed, *price),
-        (main, *compared, *count_tables(results), bp_rate, convergence, cost_table(cost), scans),
+        (main, *compared, *count_tables(results), bp_rate, convergence, cost_table(cost), scans, points),
         tuple(block for block in convergence.page if isinstance(block, Figure)),
     )
 

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from mloml.reporting.figures.panels import BAND_ALPHA, mean_and_error, panel_page
+from mloml.reporting.figures.panels import BAND_ALPHA, BAND_LABEL, error_axis, panel_page, whole_ticks
+from mloml.reporting.figures.ranges import readable_range, show_range
 from mloml.reporting.figures.style import style_of
 
 Values = NDArray[Any]
+AXIS = "5-NN test error"
 
 
 def curve_frame(records: Sequence[Mapping[str, Any]], key: str, along: str) -> pd.DataFrame:
@@ -47,11 +48,54 @@ def curve_frame(records: Sequence[Mapping[str, Any]], key: str, along: str) -> p
     return frame.sort_values(["dataset", "algorithm", "split", along], kind="stable", ignore_index=True)
 
 
-def plotted_numbers(frame: pd.DataFrame, along: str) -> pd.DataFrame:
-    """Return what a figure shows: mean, standard error and number of splits of every point."""
+def by_split(frame: pd.DataFrame, along: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """Return, by dataset and algorithm, the errors of each split (rows) at each point (columns)."""
+    return {
+        (str(dataset), str(algorithm)): part.pivot(index="split", columns=along, values="error")  # noqa: PD010
+        for (dataset, algorithm), part in frame.groupby(["dataset", "algorithm"], sort=False)
+    }
+
+
+def paired_spread(errors: pd.DataFrame, reference: pd.DataFrame) -> pd.Series:
+    """Return at each point the standard error, over the splits, of the difference to a reference.
+
+    A reference with a single point is compared with every point, a curve with its own point.
+
+    >>> errors = pd.DataFrame({1: [0.1, 0.3], 2: [0.2, 0.2]})
+    >>> paired_spread(errors, pd.DataFrame({0: [0.2, 0.4]})).round(3).tolist()
+    [0.0, 0.1]
+    """
+    single = len(reference.columns) == 1
+    differences = errors.sub(reference.iloc[:, 0], axis=0) if single else errors - reference
+    spread: pd.Series = differences.sem()
+    return spread
+
+
+def plotted_numbers(
+    frame: pd.DataFrame, along: str, references: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Return what a figure shows: mean, standard error and number of splits of every point.
+
+    With ``references``, a method for some of the algorithms, also the half width of their bands: the
+    standard error of the paired difference to that method.
+    """
     grouped = frame.groupby(["dataset", "algorithm", along], sort=True)["error"]
     numbers = grouped.agg(mean="mean", standard_error="sem", splits="count").reset_index()
-    return numbers.assign(standard_error=numbers["standard_error"].fillna(0.0))
+    numbers["standard_error"] = numbers["standard_error"].fillna(0.0)
+    if not references:
+        return numbers
+    tables = by_split(frame, along)
+    spreads = {
+        (*place, point): spread
+        for place, errors in tables.items()
+        if (other := (place[0], references.get(place[1], ""))) in tables
+        for point, spread in paired_spread(errors, tables[other]).items()
+    }
+    places = list(zip(numbers["dataset"], numbers["algorithm"], numbers[along], strict=True))
+    return numbers.assign(
+        reference=[references.get(algorithm, "") for algorithm in numbers["algorithm"]],
+        paired_standard_error=[spreads.get(place, np.nan) for place in places],
+    )
 
 
 def curves_figure(
@@ -59,46 +103,68 @@ def curves_figure(
     along: str,
     datasets: Mapping[str, str],
     algorithms: Mapping[str, str],
-    missing: Mapping[str, str],
     label: str,
+    references: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw error against ``along`` in one panel per dataset.
 
-    Methods with one error per split (``along`` is 0) are horizontal lines; curves carry a band of
-    one standard error over the splits.  ``datasets`` and ``algorithms`` map names to printed titles.
+    Methods with one error per split (``along`` is 0) are horizontal lines with hollow markers, curves have
+    solid ones. A band around a curve is the standard error of its paired difference to the method that
+    ``references`` names. ``datasets`` and ``algorithms`` map names to printed titles.
     """
-    steps = int(frame[along].max()) if len(frame) else 1
-    wanted = dict(missing)
-    for name in datasets:
-        if name not in wanted and not (frame["dataset"] == name).any():
-            wanted[name] = "no finished cells yet"
+    tables = by_split(frame, along)
+    steps = max(2, int(frame[along].max()))
 
     def draw(axes: Axes, dataset: str) -> None:
+        seen: list[float] = []
+        lines: dict[str, float] = {}
         for algorithm, title in algorithms.items():
-            part = frame[(frame["dataset"] == dataset) & (frame["algorithm"] == algorithm)]
-            if len(part):
-                _draw_method(axes, part, along, algorithm, title, max(steps, 2))
-        axes.set_xlim(1 - 0.03 * steps, max(steps, 2) + 0.03 * steps)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6, min_n_ticks=1))
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+            errors = tables.get((dataset, algorithm))
+            if errors is None:
+                continue
+            if len(errors.columns) == 1:
+                lines[algorithm] = float(errors.iloc[:, 0].mean())
+                draw_level(axes, algorithm, lines[algorithm], title, steps)
+            else:
+                other = tables.get((dataset, (references or {}).get(algorithm, "")))
+                spread = None if other is None else paired_spread(errors, other)
+                style = style_of(algorithm)
+                marks = {"marker": style.marker, "linestyle": style.line}
+                seen += draw_curve(axes, errors.mean(), spread, style.colour, title, **marks)
+        show_range(
+            axes,
+            readable_range(seen, lines),
+            lines,
+            algorithms,
+            {name: style_of(name).colour for name in lines},
+        )
+        axes.set_xlim(1 - 0.03 * steps, steps + 0.03 * steps)
+        axes.set_xticks(whole_ticks(steps))
+        error_axis(axes)
 
-    return panel_page(datasets, wanted, draw, labels=(label, "test error (share of test rows)"))
+    return panel_page(datasets, draw, (label, AXIS), order=list(algorithms.values()))
 
 
-def _draw_method(axes: Axes, part: pd.DataFrame, along: str, algorithm: str, title: str, steps: int) -> None:
+def draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int) -> None:
+    """Draw a method without layers or scans: a broken line, its markers hollow."""
     style = style_of(algorithm)
-    x, mean, spread = mean_and_error(part, along)
-    if len(x) == 1:
-        x, mean, spread = np.array([1, steps]), np.repeat(mean, 2), np.repeat(spread, 2)
-        line = ":" if algorithm.endswith("_identity") else style.line if style.line != "-" else (0, (5, 1.5))
-        draw_line(axes, x, mean, spread, style.colour, title, linestyle=line)
-    else:
-        draw_line(axes, x, mean, spread, style.colour, title, marker=style.marker if steps <= 8 else "")
+    line = ":" if algorithm.endswith("_identity") else style.line if style.line != "-" else (0, (5, 1.5))
+    ticks = whole_ticks(steps)
+    axes.plot(
+        ticks, [level] * len(ticks), color=style.colour, label=title, linestyle=line, marker=style.marker,
+        markerfacecolor="white",
+    )  # fmt: skip
 
 
-def draw_line(
-    axes: Axes, x: Values, mean: Values, spread: Values, colour: str, title: str, **options: Any
-) -> None:
-    """Draw means with a band of one standard error."""
-    axes.plot(x, mean, color=colour, label=title, **options)
-    axes.fill_between(x, mean - spread, mean + spread, color=colour, alpha=BAND_ALPHA, linewidth=0)
+def draw_curve(
+    axes: Axes, mean: pd.Series, spread: pd.Series | None, colour: str, title: str, **options: Any
+) -> list[float]:
+    """Draw means, with markers at the ticks and a band if there is one; return all values that it covers."""
+    x, y = mean.index.to_numpy(), mean.to_numpy()
+    marked = [tick - 1 for tick in whole_ticks(len(x))]
+    axes.plot(x, y, color=colour, label=title, markevery=marked, **options)
+    if spread is None or not spread.notna().any():
+        return [float(value) for value in y]
+    half = spread.reindex(mean.index).fillna(0.0).to_numpy()
+    axes.fill_between(x, y - half, y + half, color=colour, alpha=BAND_ALPHA, linewidth=0, label=BAND_LABEL)
+    return [float(value) for value in (*(y - half), *(y + half))]

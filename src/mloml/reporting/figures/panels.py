@@ -1,4 +1,4 @@
-"""A page of small panels, one per dataset, with one legend; a missing dataset keeps its place."""
+"""A page of small panels, one per dataset, with one legend; what is missing has no panel."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from mloml.reporting.document import number
 from mloml.reporting.figures.style import GREY, PAGE_WIDTH
 
-BAND_LABEL = "± 1 standard error over splits"
+BAND_LABEL = "± 1 s.e. of the paired difference"
 BAND_ALPHA = 0.15
+FEW = 8
+"""Up to so many layers or scans each has a tick."""
 
 
 def panel_page(
     datasets: Mapping[str, str],
-    missing: Mapping[str, str],
     draw: Callable[[Axes, str], None],
     labels: tuple[str, str],
     columns: int = 3,
     height: float = 1.45,
+    order: Sequence[str] = (),
 ) -> Figure:
     """Draw one panel per dataset.
 
     Parameters
     ----------
     datasets : mapping from config name to printed title, in the order of the panels.
-    missing : mapping from config name to the reason why there is nothing to draw.
-    draw : called with the axes and the name of each dataset that is there.
+    draw : called with the axes and the name of each dataset.
     labels : of the horizontal and the vertical axis, shared by all panels.
     columns, height : panels in a row at most, and the height of a row in inches.
+    order : labels of the legend that come first, in this order.
     """
     figure, panels = grid_of_panels(len(datasets), columns, height)
     for axes, name in zip(panels, datasets, strict=True):
         axes.set_title(datasets[name])
-        if name in missing:
-            empty_panel(axes, missing[name])
-        else:
-            draw(axes, name)
-    return labelled(figure, panels, labels, band=True)
+        draw(axes, name)
+    return labelled(figure, panels, labels, order)
 
 
 def grid_of_panels(count: int, columns: int = 4, height: float = 1.6) -> tuple[Figure, list[Axes]]:
     """Return a figure as wide as a page with so many panels; places that are left over stay bare."""
-    columns = min(columns, count)
     rows = math.ceil(count / columns)
+    columns = math.ceil(count / rows)
     figure = Figure(figsize=(PAGE_WIDTH, height * rows + 0.6), layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for spare in axes[count:]:
@@ -58,12 +58,51 @@ def grid_of_panels(count: int, columns: int = 4, height: float = 1.6) -> tuple[F
     return figure, axes[:count]
 
 
-def labelled(figure: Figure, panels: Sequence[Axes], labels: tuple[str, str], band: bool = False) -> Figure:
+def labelled(
+    figure: Figure, panels: Sequence[Axes], labels: tuple[str, str], order: Sequence[str] = ()
+) -> Figure:
     """Name the axes that all panels share, and put one legend above them."""
     figure.supxlabel(labels[0], fontsize=7.5)
     figure.supylabel(labels[1], fontsize=7.5)
-    shared_legend(figure, panels, band)
+    shared_legend(figure, panels, order)
     return figure
+
+
+def shared_legend(figure: Figure, panels: Sequence[Axes], order: Sequence[str] = ()) -> None:
+    """Put every label that occurs in the panels into one legend above them, bands last.
+
+    More than five entries stand in two lines, filled column by column: neighbours are pairs.
+    """
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    bands = {name for name, handle in found.items() if isinstance(handle, PolyCollection)}
+    found |= {name: Patch(color=GREY, alpha=2 * BAND_ALPHA, linewidth=0) for name in bands}
+    names = [name for name in dict.fromkeys([*order, *found]) if name in found]
+    names.sort(key=lambda name: name in bands)
+    if names:
+        columns = len(names) if len(names) <= 5 else math.ceil(len(names) / 2)
+        handles = [found[name] for name in names]
+        figure.legend(handles, names, loc="outside upper center", ncols=columns, handlelength=2.6)
+
+
+def whole_ticks(steps: int) -> list[int]:
+    """Return ticks from 1 to a number of layers or scans.
+
+    >>> whole_ticks(5), whole_ticks(20)
+    ([1, 2, 3, 4, 5], [1, 5, 10, 15, 20])
+    """
+    if steps <= FEW:
+        return list(range(1, steps + 1))
+    values = MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10]).tick_values(0, steps)
+    return [1, *(int(value) for value in values if 1 < value <= steps)]
+
+
+def error_axis(axes: Axes, nbins: int = 5) -> None:
+    """Print error rates on the vertical axis with three decimals, as everywhere."""
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=nbins, steps=[1, 2, 5, 10], min_n_ticks=3))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
 
 def empty_panel(axes: Axes, reason: str) -> None:
@@ -73,29 +112,3 @@ def empty_panel(axes: Axes, reason: str) -> None:
     axes.grid(False)
     text = textwrap.fill(textwrap.shorten(reason.split(": ")[0], 100, placeholder=" …"), 24)
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=6, color="#555555")
-
-
-def shared_legend(figure: Figure, panels: Sequence[Axes], band: bool = True) -> None:
-    """Put every label that occurs in the panels into one legend above them; ``band`` explains the bands."""
-    entries: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    if entries:
-        if band:
-            entries[BAND_LABEL] = Patch(color=GREY, alpha=BAND_ALPHA, linewidth=0)
-        columns = len(entries) if len(entries) <= 5 else math.ceil(len(entries) / 2)
-        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns)
-
-
-def mean_and_error(frame: pd.DataFrame, by: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the sorted values of ``by``, the mean error at each, and its standard error over splits.
-
-    >>> frame = pd.DataFrame({"layer": [1, 1, 2, 2], "error": [0.1, 0.3, 0.2, 0.2]})
-    >>> [part.round(3).tolist() for part in mean_and_error(frame, "layer")]
-    [[1, 2], [0.2, 0.2], [0.1, 0.0]]
-    """
-    grouped = frame.groupby(by)["error"]
-    mean = grouped.mean()
-    spread = grouped.sem().fillna(0.0)
-    return mean.index.to_numpy(), mean.to_numpy(), spread.to_numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mloml.arrays import Array
-from mloml.reporting.figures.panels import empty_panel
+from mloml.reporting.document import number
 from mloml.reporting.figures.style import BLUE, GREEN, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
 
 MANY = 1000
@@ -20,50 +21,74 @@ LEGEND_SIZE = 11.0
 CLASS_STYLES = [(BLUE, "o"), (VERMILION, "^"), (GREEN, "s"), (PURPLE, "D"), (ORANGE, "v"), (SKY, "P")]
 
 
-def plane(features: Array) -> Array:
+class Plane(NamedTuple):
+    """Rows on their first two principal axes, and the share of the variance along each."""
+
+    points: Array
+    shares: tuple[float, float]
+
+
+def plane(features: Array, before: Array | None = None) -> Plane:
     """Divide rows by their norm and project them onto their first two principal axes.
 
-    The sign of each axis is fixed (its largest loading, the first of equal ones, is positive), so a
-    picture does not flip between machines.
+    The sign of an axis is free. It is chosen such that the points correlate with those of the plane
+    ``before`` (of the same rows, in another space); without one, such that the largest loading, the first
+    of equal ones, is positive. So a picture flips neither between machines nor between layers.
 
-    >>> plane(np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))[:, 0].round(2).tolist()
-    [0.47, -0.94, 0.47]
+    >>> rows = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    >>> plane(rows).points[:, 0].round(2).tolist(), plane(rows).shares
+    ([0.47, -0.94, 0.47], (1.0, 0.0))
+    >>> plane(rows, before=-plane(rows).points).points[:, 0].round(2).tolist()
+    [-0.47, 0.94, -0.47]
     """
     norms = np.linalg.norm(features, axis=1, keepdims=True)
     rows = features / np.maximum(norms, np.finfo(float).tiny)
     centred = rows - rows.mean(axis=0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    values, axes = np.linalg.svd(centred, full_matrices=False)[1:]
+    shares = values**2 / max(float(np.sum(values**2)), np.finfo(float).tiny)
+    points = centred @ (axes[:2] * _largest_loading(axes[:2])[:, None]).T
+    points, shares = _two_columns(points), np.append(shares, 0.0)
+    if before is not None:
+        agreement = np.sum(points * before, axis=0)
+        points = points * np.where(agreement < 0, -1.0, 1.0)
+    return Plane(points, (round(float(shares[0]), 6), round(float(shares[1]), 6)))
+
+
+def _largest_loading(axes: Array) -> Array:
+    """Return the sign of each axis's largest loading."""
     sizes = np.abs(axes)
     largest = (sizes > sizes.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
-    signs = np.sign(axes[np.arange(len(axes)), largest])
-    points = centred @ (axes * signs[:, None]).T
+    signs: Array = np.sign(axes[np.arange(len(axes)), largest])
+    return signs
+
+
+def _two_columns(points: Array) -> Array:
     return points if points.shape[1] == 2 else np.column_stack([points, np.zeros(len(points))])
 
 
 def feature_space_figure(
     points: pd.DataFrame,
+    spaces: pd.DataFrame,
     datasets: Mapping[str, str],
-    columns: Sequence[str],
     labels: Mapping[str, Sequence[str]],
-    missing: Mapping[str, str],
 ) -> Figure:
     """Draw one row per dataset and one column per space (the input, then each layer).
 
-    ``points`` has the columns dataset, space, x, y, code, error; ``labels`` names each dataset's classes.
+    ``points`` has the columns dataset, space, x, y, code; ``spaces`` dataset, space, error, share_x,
+    share_y, gamma; ``labels`` names each dataset's classes.
     """
-    figure = Figure(figsize=(PAGE_WIDTH, 1.75 * len(datasets) + 0.2), layout="constrained")
+    columns = list(dict.fromkeys(spaces["space"]))
+    figure = Figure(figsize=(PAGE_WIDTH, 1.95 * len(datasets) + 0.2), layout="constrained")
     grid = figure.subplots(len(datasets), len(columns), squeeze=False)
+    about = spaces.set_index(["dataset", "space"])
     for row, (name, title) in zip(grid, datasets.items(), strict=True):
-        row[0].set_ylabel(title, fontsize=8)
-        if name in missing:
-            empty_panel(row[0], missing[name])
-            for axes in row[1:]:
-                axes.set_axis_off()
-            continue
         for axes, space in zip(row, columns, strict=True):
             part = points[(points["dataset"] == name) & (points["space"] == space)]
+            known = about.loc[(name, space)]
             _scatter(axes, part, labels[name])
-            axes.set_title(f"{space} (error {part['error'].iloc[0]:.3f})")
+            axes.set_title(f"{space} ({number(known['error'])})")
+            axes.set_xlabel(f"{100 * known['share_x']:.0f} % + {100 * known['share_y']:.0f} %", fontsize=6)
+        row[0].set_ylabel(f"{title}\nγ = {known['gamma']:g}", fontsize=8)
         row[0].legend(
             loc="best",
             handletextpad=0.1,
@@ -73,7 +98,7 @@ def feature_space_figure(
             frameon=True,
             markerscale=(LEGEND_SIZE / _size(part)) ** 0.5,
         )
-    figure.supxlabel("first principal axis", fontsize=7.5)
+    figure.supxlabel("first principal axis (below each panel: variance along both axes)", fontsize=7.5)
     figure.supylabel("second principal axis", fontsize=7.5)
     return figure
 

@@ -42,11 +42,17 @@ STYLES = {
     "slmoml": Style(YELLOW, "p", "-"),
     "moml": Style(BLUE, "o", "-"),
     "moml_split": Style(BLUE, "s", ":"),
-    "mloml_r": Style(VERMILION, "o", "-"),
-    "mloml_s": Style(VERMILION, "s", "--"),
-    "mloml_t": Style(VERMILION, "^", ":"),
+    "mloml_r": Style(VERMILION, "v", "-"),
+    "mloml_s": Style(VERMILION, "<", "--"),
+    "mloml_t": Style(VERMILION, ">", ":"),
+    "mloml_r_untrained": Style(GREY, "x", ":"),
+    "mloml_s_untrained": Style(GREY, "+", ":"),
+    "mloml_t_untrained": Style(GREY, "1", ":"),
 }
-"""One colour per family, one marker per method; more methods than colours, so markers carry the rest."""
+"""One colour per family, one marker per method; more methods than colours, so markers carry the rest.
+
+Methods that meet in a figure have different markers or dashes: it can be read without colours.
+"""
 
 
 def style_of(algorithm: str) -> Style:
@@ -54,12 +60,15 @@ def style_of(algorithm: str) -> Style:
 
     >>> style_of("mloml_r_5") == style_of("mloml_r"), style_of("lego_multi") == style_of("lego")
     (True, True)
+    >>> style_of("mloml_r_5_untrained") == style_of("mloml_r_untrained")
+    True
     >>> style_of("mine")
     Style(colour='#767676', marker='o', line='-')
     """
     words = algorithm.split("_")
+    ending = ["untrained"] if words[-1] == "untrained" else []
     for length in range(len(words), 0, -1):
-        found = STYLES.get("_".join(words[:length]))
+        found = STYLES.get("_".join([*words[:length], *ending]))
         if found is not None:
             return found
     return Style(GREY, "o", "-")

@@ -1,4 +1,7 @@
-"""Figures on the theory: eigenvalues and failures, regret against its bounds, layers, loss weights."""
+"""Figures on the theory: eigenvalues and failures, regret against its bounds, layers, loss weights.
+
+Frames come with the printed names of their datasets.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
-from mloml.reporting.figures.panels import grid_of_panels, labelled
+from mloml.reporting.figures.panels import BAND_ALPHA, grid_of_panels, labelled, whole_ticks
 from mloml.reporting.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
 
 LAYER_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE)
-MARKERS = "os^Dv"
+DATASET_COLOURS = (*LAYER_COLOURS, SKY, BLACK, GREY)
+MARKERS = "os^DvP<>X*hd"
+DASHES = ("-", "--", ":", "-.", (0, (5, 1.5)))
+LEVEL = 0.05
 
 
 def definiteness_figure(frame: pd.DataFrame) -> Figure:
@@ -24,10 +31,9 @@ def definiteness_figure(frame: pd.DataFrame) -> Figure:
         part = frame[frame["dataset"] == dataset]
         for layer, rows in part.groupby("layer"):
             style: dict[str, Any] = {"color": LAYER_COLOURS[layer - 1], "marker": MARKERS[layer - 1]}
-            axes.plot(
-                rows["gamma"], rows["share_leaving_cone"], **style, label=f"leaves the cone, layer {layer}"
-            )
-            broken = rf"$\gamma > \lambda_{{\min}}/4$, layer {layer}"
+            left = f"would leave the cone, layer {layer}"
+            axes.plot(rows["gamma"], rows["share_leaving_cone"], **style, label=left)
+            broken = rf"condition broken ($\gamma > \lambda_{{\min}}/4$), layer {layer}"
             hollow: dict[str, Any] = {"linestyle": ":", "markerfacecolor": "white"}
             axes.plot(rows["gamma"], rows["share_condition_broken"], **style, **hollow, label=broken)
         axes.set_xscale("log")
@@ -55,57 +61,77 @@ def regret_figure(frame: pd.DataFrame, line: pd.DataFrame, phi: float = 1.0) -> 
 
 
 def layers_figure(layers: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
-    """Draw how often the next layer is no worse, better and worse; and the ratio of distances by layer."""
-    figure = Figure(figsize=(PAGE_WIDTH, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    steps = layers.assign(
-        step=[f"{a}→{b}" for a, b in zip(layers["layer"], layers["next_layer"], strict=True)]
-    )
-    table = steps.groupby("step")[["share_better", "share_worse"]].mean()
+    """Draw how often the next layer is better, equal and worse; and the ratio of distances by layer."""
+    figure = Figure(figsize=(PAGE_WIDTH, 3.0), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.1))
+    _draw_shares(left, layers)
+    ratio = geometry.pivot_table(index="dataset", columns="layer", values="within_over_between", sort=False)
+    for place, (dataset, row) in enumerate(ratio.iterrows()):
+        right.plot(
+            row.index,
+            row / row.iloc[0],
+            color=DATASET_COLOURS[place % len(DATASET_COLOURS)],
+            marker=MARKERS[place % len(MARKERS)],
+            label=str(dataset),
+        )
+    right.set_xticks(list(ratio.columns))
+    right.axhline(1.0, color=GREY, linewidth=0.6)
+    right.set(xlabel="metric layer", ylabel="within/between distance, layer 1 = 1")
+    right.set_title("Distances on the test half")
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=6.5, labelspacing=0.6)
+    return figure
+
+
+def _draw_shares(axes: Axes, layers: pd.DataFrame) -> None:
+    """Draw stacked shares of splits for each step to the next layer, and above them what is significant."""
+    steps = [f"{a}→{b}" for a, b in zip(layers["layer"], layers["next_layer"], strict=True)]
+    named = layers.assign(step=steps)
+    table = named.groupby("step")[["share_better", "share_worse"]].mean()
     equal = 1.0 - table.sum(axis=1)
     bottom = np.zeros(len(table))
     bars = {"better": (table["share_better"], BLUE, ""), "equal": (equal, "#c8c8c8", ""),
             "worse": (table["share_worse"], VERMILION, "////")}  # fmt: skip
     for name, (share, colour, hatch) in bars.items():
-        left.bar(table.index, share, bottom=bottom, color=colour, edgecolor="white", hatch=hatch, label=name)
+        axes.bar(table.index, share, bottom=bottom, color=colour, edgecolor="white", hatch=hatch, label=name)
         bottom = bottom + share.to_numpy()
-    left.yaxis.set_major_formatter(PercentFormatter(1.0))
-    left.set(xlabel="from layer to layer", ylabel="share of splits (mean over datasets)")
-    left.set_title("Error of the next layer")
-    left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
-    ratio = geometry.pivot_table(index="dataset", columns="layer", values="within_over_between", sort=False)
-    for place, (dataset, row) in enumerate(ratio.iterrows()):
-        colour = (*LAYER_COLOURS, SKY, BLACK, GREY)[place % 8]
-        line = ("-", "--", ":")[place // 8 % 3]
-        right.plot(row.index, row / row.iloc[0], color=colour, linestyle=line, label=str(dataset))
-    right.set_xticks(list(ratio.columns))
-    right.axhline(1.0, color=GREY, linewidth=0.6)
-    right.set(xlabel="metric layer", ylabel="within/between distance, layer 1 = 1")
-    right.set_title("Distances on the test half")
-    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=4, fontsize=6)
-    return figure
+    for place, step in enumerate(table.index):
+        rows = named[named["step"] == step]
+        strict, plain = (_rises_and_falls(rows, test) for test in ("p_corrected", "p_paired"))
+        axes.text(place, 1.02, f"{strict}\n({plain})", ha="center", va="bottom", fontsize=6)
+    axes.set_ylim(0, 1.16)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set(xlabel="from layer to layer", ylabel="share of splits (mean over datasets)")
+    axes.set_title("Error of the next layer")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
+
+
+def _rises_and_falls(rows: pd.DataFrame, test: str) -> str:
+    """Count the datasets whose mean error falls and rises significantly: ``2↓ 0↑``."""
+    differences = rows.loc[rows[test] < LEVEL, "difference"]
+    return f"{(differences < 0).sum()}↓ {(differences > 0).sum()}↑"
 
 
 def weights_figure(frame: pd.DataFrame) -> Figure:
-    """Draw w_i against scans: one panel per local loss and rate, mean over datasets and activations."""
+    """Draw w_i against scans: one panel per local loss and rate, over datasets and activations."""
     combinations = list(dict.fromkeys(zip(frame["local_loss"], frame["rate"], strict=True)))
     figure, panels = grid_of_panels(len(combinations), columns=3)
+    ticks = whole_ticks(int(frame["scan"].max()))
     for axes, (loss, rate) in zip(panels, combinations, strict=True):
         part = frame[(frame["local_loss"] == loss) & (frame["rate"] == rate)]
         for layer, rows in part.groupby("layer"):
             grouped = rows.groupby("scan")["weight"]
+            low, middle, high = grouped.min(), grouped.median(), grouped.max()
             colour = LAYER_COLOURS[layer - 1]
             axes.plot(
-                grouped.median().index,
-                grouped.median(),
-                color=colour,
-                label=f"layer {layer}, median and range",
-            )
+                middle.index, middle, color=colour, label=f"layer {layer}, median", marker=MARKERS[layer - 1],
+                linestyle=DASHES[layer - 1], markevery=[tick - 1 for tick in ticks],
+            )  # fmt: skip
             axes.fill_between(
-                grouped.min().index, grouped.min(), grouped.max(), color=colour, alpha=0.12, linewidth=0
+                low.index, low, high, color=colour, alpha=BAND_ALPHA, linewidth=0, label="smallest to largest"
             )
         name = "γ · hinge" if loss == "scaled" else "hinge"
         axes.set_title(f"local loss {name}, rate {rate:g}")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xticks(ticks)
         axes.set_ylim(-0.03, 1.03)
     return labelled(figure, panels, ("scans over the training half", "weight of the local loss"))

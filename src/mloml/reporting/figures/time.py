@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mloml.reporting.figures.panels import empty_panel
 from mloml.reporting.figures.style import COLUMN_WIDTH, style_of
 
 METHODS = {"opml": "OPML", "moml": "MOML\n(M only)", "moml_frame": "MOML\n(M = L'L)"}
@@ -34,18 +33,15 @@ def time_numbers(runs: pd.DataFrame) -> pd.DataFrame:
     return numbers.join(first).reset_index()
 
 
-def running_time_figure(
-    numbers: pd.DataFrame, datasets: Mapping[str, str], missing: Mapping[str, str]
-) -> Figure:
-    """Draw the median time per triplet with its quartiles, one panel per dataset."""
+def running_time_figure(numbers: pd.DataFrame, datasets: Mapping[str, str]) -> Figure:
+    """Draw the median time per triplet with its quartiles, one panel per dataset, all on one scale."""
     figure = Figure(figsize=(COLUMN_WIDTH, 1.9), layout="constrained")
-    panels = figure.subplots(1, len(datasets), squeeze=False)[0]
+    panels = figure.subplots(1, len(datasets), squeeze=False, sharey=True)[0]
     for axes, (name, title) in zip(panels, datasets.items(), strict=True):
-        axes.set_title(title)
-        if name in missing:
-            empty_panel(axes, missing[name])
-        else:
-            _bars(axes, numbers[numbers["dataset"] == name].set_index("method"))
+        part = numbers[numbers["dataset"] == name].set_index("method")
+        axes.set_title(f"{title}, d = {part['features'].iloc[0]}" if "features" in part else title)
+        _bars(axes, part)
+    panels[0].set_ylabel("time per triplet (µs)")
     return figure
 
 
@@ -65,5 +61,4 @@ def _bars(axes: Axes, numbers: pd.DataFrame) -> None:
     axes.bar_label(bars, [f"{value:.2f}" for value in part["median"]], padding=2, fontsize=6.5)
     axes.margins(y=0.15)
     axes.set_xticks(range(len(methods)), [METHODS[method] for method in methods])
-    axes.set_ylabel("time per triplet (µs)")
     axes.grid(False, axis="x")

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import MaxNLocator
 
 from mloml.reporting.captions import caption
 from mloml.reporting.document import DASH, Block, Figure, Table, Text, number
-from mloml.reporting.figures.curves import curve_frame, draw_line, plotted_numbers
-from mloml.reporting.figures.panels import mean_and_error, panel_page
+from mloml.reporting.figures.curves import (
+    AXIS,
+    by_split,
+    curve_frame,
+    draw_curve,
+    paired_spread,
+    plotted_numbers,
+)
+from mloml.reporting.figures.panels import error_axis, panel_page, whole_ticks
 from mloml.reporting.labels import Labels
 from mloml.reporting.parts.strategies import STRATEGIES, STYLES, activations, strategy_of
 
@@ -90,25 +96,29 @@ def convergence_sentences(convergence: pd.DataFrame) -> list[str]:
 
 
 def convergence_figure(curves: pd.DataFrame, base: str, labels: Labels) -> Drawing:
-    """Draw error against scans, one panel per dataset, one line per strategy."""
+    """Draw error against scans, one panel per dataset that has curves, one line per strategy.
+
+    The band of a strategy is the standard error of its paired difference to FP after the same scan.
+    """
     mine = curves[[strategy_of(name)[0] == base for name in curves["algorithm"]]]
-    missing = dict(labels.missing)
-    for name in labels.datasets:
-        if not (mine["dataset"] == name).any():
-            missing.setdefault(name, "no finished cells yet")
+    tables = by_split(mine, "scan")
+    steps = int(mine["scan"].max())
 
     def draw(axes: Axes, dataset: str) -> None:
+        forward = tables.get((dataset, base))
         for strategy, title in STRATEGIES.items():
-            algorithm = base if strategy == "fp" else f"{base}_{strategy}"
-            part = mine[(mine["dataset"] == dataset) & (mine["algorithm"] == algorithm)]
-            if len(part):
-                style = STYLES[strategy]
-                draw_line(axes, *mean_and_error(part, "scan"), style.colour, title, linestyle=style.line)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5, min_n_ticks=1))
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
+            errors = tables.get((dataset, base if strategy == "fp" else f"{base}_{strategy}"))
+            if errors is None:
+                continue
+            spread = None if forward is None or strategy == "fp" else paired_spread(errors, forward)
+            style = STYLES[strategy]
+            marks = {"linestyle": style.line, "marker": style.marker, "markersize": 2.5}
+            draw_curve(axes, errors.mean(), spread, style.colour, title, **marks)
+        axes.set_xticks(whole_ticks(steps))
+        error_axis(axes)
 
-    titles = labels.starred(labels.datasets)
-    return panel_page(titles, missing, draw, ("scans", "error rate"), columns=4, height=1.3)
+    titles = labels.starred(name for name in labels.datasets if name in set(mine["dataset"]))
+    return panel_page(titles, draw, ("scans over the training half", AXIS), columns=4, height=1.3)
 
 
 def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str, ...], Table, Table]:
@@ -119,12 +129,14 @@ def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str,
     sentences = tuple(convergence_sentences(convergence))
     page: list[Block] = [Text((caption("convergence_claim"),)), Text(sentences, listed=True)]
     for base, title in activations(labels.algorithms).items():
+        mine = [strategy_of(name)[0] == base for name in curves["algorithm"]]
+        there = set(curves["dataset"][mine])
         figure = Figure(
             f"convergence_{base}",
             f"Error against scans: FP, BP and FBP of {title}",
-            caption("convergence"),
+            caption("convergence") + labels.left_out(labels.datasets, there),
             partial(convergence_figure, curves, base, labels),
-            ready=result.finished,
+            ready=result.finished and bool(there),
         )
         page += [Text(heading=title), figure, _printed(convergence, base, labels)]
     page.append(labels.notes_text())

@@ -1,118 +1,182 @@
-"""What figures 5, 7 and 8 show, in words: from the first layer or scan to the last, and against others."""
+"""What figures 5, 7 and 8 show, in words: one end of a curve held against another, rises and falls."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from mloml.analysis.statistics import corrected_t, outcome, paired_t
+from mloml.analysis.statistics import corrected_t, paired_t
 from mloml.reporting.document import number
+from mloml.reporting.figures.curves import by_split
 
-WORDS = {"win": "lower on", "loss": "higher on", "tie": "no clear difference on"}
-TESTS = {"paired": paired_t, "corrected": corrected_t}
+LEVEL = 0.05
+COLUMNS = [
+    "algorithm", "point", "reference", "reference_point", "dataset", "error", "reference_error",
+    "difference", "p_paired", "p_corrected",
+]  # fmt: skip
+NOTHING = "No curve is complete yet."
 
 
 @dataclass(frozen=True)
-class Change:
-    """Errors of the same splits before and after; an outcome speaks of the latter: a win is a lower error."""
+class Comparison:
+    """The first or last point of a method held against the first or last of another, or of its own.
 
-    dataset: str
-    before: pd.Series
-    after: pd.Series
+    A method without layers or scans has one point, its first and its last. Those that answer the paper's
+    claim are ``main``: they make the headline.
+    """
 
-    def outcome(self, test: str = "paired") -> str:
-        """Return win, tie or loss at the 5 % level."""
-        result = TESTS[test](self.before, self.after)
-        return outcome(result.difference, result.p_value)
-
-    def __str__(self) -> str:
-        if self.outcome() == "tie":
-            return self.dataset
-        return f"{self.dataset} ({number(self.before.mean())} → {number(self.after.mean())})"
+    algorithm: str
+    reference: str
+    at: str = "last"
+    reference_at: str = "last"
+    main: bool = False
 
 
-def curve_findings(
+def from_first_to_last(algorithm: str, main: bool = False) -> Comparison:
+    """Compare a curve's end with its own beginning."""
+    return Comparison(algorithm, algorithm, reference_at="first", main=main)
+
+
+def compare_curves(
     frame: pd.DataFrame,
     along: str,
-    datasets: Mapping[str, str],
-    algorithms: Mapping[str, str],
-    against: Mapping[str, str],
+    datasets: Sequence[str],
+    comparisons: Sequence[Comparison],
     splits: int,
-) -> tuple[str, list[str]]:
-    """Say where a curve's end lies below its beginning, and below the method it is compared with.
+) -> pd.DataFrame:
+    """Return both tests of every comparison on every dataset, see :data:`COLUMNS`.
 
     Parameters
     ----------
     frame : one row per split and point, see :func:`mloml.reporting.figures.curves.curve_frame`.
     along : "layer" or "scan".
-    datasets, algorithms : mapping from name to printed title.
-    against : for a curve, the method whose end its own end is compared with.
+    datasets : in the order of the rows.
+    comparisons : what is held against what.
     splits : how many splits a complete method has; others are left out.
+    """
+    tables = {place: errors for place, errors in by_split(frame, along).items() if len(errors) == splits}
+    rows = []
+    for asked in comparisons:
+        for name in datasets:
+            mine, other = (tables.get((name, a)) for a in (asked.algorithm, asked.reference))
+            if mine is None or other is None or (asked.algorithm == asked.reference and len(mine.T) == 1):
+                continue
+            point, reference_point = _point(mine, asked.at), _point(other, asked.reference_at)
+            errors, reference = mine[point], other[reference_point]
+            plain, strict = paired_t(errors, reference), corrected_t(errors, reference)
+            rows.append(
+                (asked.algorithm, point, asked.reference, reference_point, name, errors.mean(),
+                 reference.mean(), plain.difference, plain.p_value, strict.p_value)
+            )  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def curve_findings(
+    compared: pd.DataFrame,
+    along: str,
+    datasets: Mapping[str, str],
+    algorithms: Mapping[str, str],
+    comparisons: Sequence[Comparison],
+) -> tuple[str, list[str]]:
+    """Say where the error is lower and where it is higher, by the corrected test and by the plain one.
+
+    Parameters
+    ----------
+    compared : from :func:`compare_curves`.
+    along : "layer" or "scan".
+    datasets, algorithms : mapping from name to printed title.
+    comparisons : in the order of the sentences.
 
     Returns
     -------
-    headline : counts of datasets, from the first point of each curve to its last.
-    sentences : the same by name, and the comparisons with other methods.
+    headline : counts of datasets for the main comparisons.
+    sentences : the same by name, for all of them.
 
     Examples
     --------
-    >>> rows = [("iris", "deep", split, layer, error + split / 100)
-    ...         for split in range(3) for layer, error in ((1, 0.3), (2, 0.1))]
-    >>> frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "split", "layer", "error"])
-    >>> headline, sentences = curve_findings(frame, "layer", {"iris": "iris"}, {"deep": "Deep"}, {}, 3)
-    >>> headline
-    'From layer 1 to the last, Deep: error lower on 1, higher on 0, no clear difference on 0 of 1 datasets.'
-    >>> sentences[0].split(" (paired")[0]
-    'Deep, from layer 1 to layer 2: lower on iris (.310 → .110)'
+    >>> row = ("deep", 3, "flat", 0, "iris", 0.1, 0.2, -0.1, 0.001, 0.2)
+    >>> asked = [Comparison("deep", "flat", main=True)]
+    >>> headline, sentences = curve_findings(pd.DataFrame([row], columns=COLUMNS), "layer",
+    ...     {"iris": "iris"}, {"deep": "Deep", "flat": "Flat"}, asked)
+    >>> sentences[0][:78]
+    'Deep, layer 3, against Flat, on 1 dataset: by the corrected test the error is '
+    >>> sentences[0][78:]
+    'lower on none and higher on none; by the plain one lower on 1 (iris .100 against .200), higher on none.'
     """
     counts, sentences = [], []
-    errors = _complete(frame, along, splits)
-    for algorithm, title in algorithms.items():
-        found = {name: errors[name, algorithm] for name in datasets if (name, algorithm) in errors}
-        curves = {name: curve for name, curve in found.items() if len(curve.columns) > 1}
-        if not curves:
+    for asked in comparisons:
+        part = compared[_rows_of(compared, asked)]
+        if part.empty:
             continue
-        last = max(next(iter(curves.values())).columns)
-        own = [Change(datasets[name], curve[1], curve[last]) for name, curve in curves.items()]
-        counts.append(f"{title}: error {_counts(own)} of {len(own)} datasets")
-        sentences.append(_sentence(f"{title}, from {along} 1 to {along} {last}", own))
-        other = against.get(algorithm, "")
-        rivals = [
-            Change(datasets[name], errors[name, other].iloc[:, -1], curve[last])
-            for name, curve in curves.items()
-            if (name, other) in errors
-        ]
-        if rivals:
-            sentences.append(_sentence(f"{title}, {along} {last}, against {algorithms[other]}", rivals))
-    if not counts:
-        return "No curve is complete yet.", []
-    return f"From {along} 1 to the last, {'; '.join(counts)}.", sentences
+        what = _what(part.iloc[0], along, algorithms)
+        sentences.append(_sentence(what, part, datasets))
+        if asked.main:
+            counts.append(_counts(what, part))
+    if not sentences:
+        return NOTHING, []
+    rule = "corrected resampled t-test at the 5 % level, the plain paired t-test in brackets"
+    return f"Test errors ({rule}): {'; '.join(counts)}.", sentences
 
 
-def _complete(frame: pd.DataFrame, along: str, splits: int) -> dict[tuple[str, str], pd.DataFrame]:
-    """Return, by dataset and algorithm, the errors of each split (rows) at each point (columns)."""
-    found = {}
-    for (dataset, algorithm), part in frame.groupby(["dataset", "algorithm"], sort=False):
-        errors = part.pivot(index="split", columns=along, values="error")  # noqa: PD010
-        if len(errors) == splits:
-            found[str(dataset), str(algorithm)] = errors
+def _point(errors: pd.DataFrame, at: str) -> int:
+    return int(errors.columns.min() if at == "first" else errors.columns.max())
+
+
+def _rows_of(compared: pd.DataFrame, asked: Comparison) -> pd.Series:
+    """Tell which rows belong to a comparison: a curve's first point is 1, its last is larger."""
+    mine, other = compared["point"], compared["reference_point"]
+    found: pd.Series = (
+        (compared["algorithm"] == asked.algorithm)
+        & (compared["reference"] == asked.reference)
+        & ((mine == 0) | ((mine == 1) == (asked.at == "first")))
+        & ((other == 0) | ((other == 1) == (asked.reference_at == "first")))
+    )
     return found
 
 
-def _counts(changes: list[Change]) -> str:
-    found = [change.outcome() for change in changes]
-    return ", ".join(f"{words} {found.count(mark)}" for mark, words in WORDS.items())
+def _what(row: pd.Series, along: str, algorithms: Mapping[str, str]) -> str:
+    """Name both sides: ``MLOML-r, layer 5, against layer 1``."""
+    mine = f", {along} {row['point']}" if row["point"] else ""
+    other = f"{along} {row['reference_point']}" if row["reference_point"] else ""
+    name = algorithms[row["reference"]] if row["reference"] != row["algorithm"] else ""
+    return f"{algorithms[row['algorithm']]}{mine}, against {', '.join(filter(None, [name, other]))}"
 
 
-def _sentence(what: str, changes: list[Change]) -> str:
-    parts = [
-        f"{words} {', '.join(str(c) for c in changes if c.outcome() == mark)}"
-        for mark, words in WORDS.items()
-        if any(c.outcome() == mark for c in changes)
-    ]
-    marked = [c for c in changes if c.outcome() != "tie"]
-    kept = sum(c.outcome("corrected") == c.outcome() for c in marked)
-    stricter = f"; {kept} of {len(marked)} also by the corrected test" if marked else ""
-    return f"{what}: {'; '.join(parts)} (paired t-test, 5 %{stricter})."
+def _sides(part: pd.DataFrame, test: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows whose error is significantly lower and those where it is higher."""
+    marked = part[part[test] < LEVEL]
+    return marked[marked["difference"] < 0], marked[marked["difference"] > 0]
+
+
+def _counts(what: str, part: pd.DataFrame) -> str:
+    lower, higher = (
+        f"{len(strict)} ({len(plain)})"
+        for strict, plain in zip(_sides(part, "p_corrected"), _sides(part, "p_paired"), strict=True)
+    )
+    return f"{what}: lower on {lower} and higher on {higher} of {_sets(len(part))}"
+
+
+def _sentence(what: str, part: pd.DataFrame, datasets: Mapping[str, str]) -> str:
+    """Name the datasets of each side; what the corrected test finds, the plain one finds too."""
+
+    def names(rows: pd.DataFrame, values: bool) -> str:
+        listed = []
+        for name, *errors in zip(rows["dataset"], rows["error"], rows["reference_error"], strict=True):
+            numbers = f" {' against '.join(map(number, errors))}" if values else ""
+            listed.append(f"{datasets[name]}{numbers}")
+        return f"{len(listed)} ({', '.join(listed)})" if listed else "none"
+
+    if not (part["p_paired"] < LEVEL).any():
+        return f"{what}, on {_sets(len(part))}: no significant difference on any of them, by either test."
+    strict = [names(rows, values=False) for rows in _sides(part, "p_corrected")]
+    plain = [names(rows, values=True) for rows in _sides(part, "p_paired")]
+    return (
+        f"{what}, on {_sets(len(part))}: by the corrected test the error is lower on {strict[0]} and higher "
+        f"on {strict[1]}; by the plain one lower on {plain[0]}, higher on {plain[1]}."
+    )
+
+
+def _sets(count: int) -> str:
+    return f"{count} dataset{'s' if count != 1 else ''}"
