@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from mloml.execution.study import StudyResult
 
 ORDER = (
-    "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols",
-    "differences", "draws", "beyond",
+    "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
+    "protocols", "seeds", "differences", "draws", "beyond",
 )  # fmt: skip
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
