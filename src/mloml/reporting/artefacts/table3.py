@@ -11,7 +11,7 @@ from mloml.reporting.labels import labels_of
 from mloml.reporting.parts.bp_rate import compare_rates
 from mloml.reporting.parts.convergence import compare_convergence
 from mloml.reporting.parts.cost import cost_sentence, cost_table
-from mloml.reporting.parts.paper_comparison import compare_with_paper
+from mloml.reporting.parts.paper_comparison import compare_with_paper, shared_sentence
 from mloml.reporting.parts.strategies import STRATEGIES, activations, references, strategy_of
 from mloml.reporting.parts.strictness import count_tables, strictness_sentence
 from mloml.reporting.recipe import Recipe
@@ -38,12 +38,13 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     rate_headline, rate, bp_rate = compare_rates(results, protocol.bp_rate)
     speed, convergence, scans = compare_convergence(result, labels)
     price = (cost_sentence(cost),)
-    strictness = strictness_sentence(results)
+    strictness = strictness_sentence(results, paper.table3())
+    shared = shared_sentence(compared[1].frame, "Table III")
     grid = table3(results, protocol.name)
     page = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
-        Text((agreement, wrong_markers), details="paper_comparison"),
+        Text((agreement, shared, wrong_markers), details="paper_comparison"),
         Text(rate, "How much of FP's lead is BP's learning rate?", listed=True, details="bp_rate"),
         Text(speed, "Does FP speed up BP's convergence?", listed=True, details="convergence"),
         Text(price, "What does a triplet cost?", listed=True, details="cost"),
@@ -51,7 +52,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     main = Table("table3", RECIPE.title, grid, page, latex=grid)
     return Artefact(
         f"{agreement} {rate_headline}".rstrip(),
-        (strictness, *rate, *speed, *price),
+        tuple(filter(None, (shared, strictness, *rate, *speed, *price))),
         (main, *compared, *count_tables(results), bp_rate, convergence, cost_table(cost), scans),
         tuple(block for block in convergence.page if isinstance(block, Figure)),
     )

@@ -109,11 +109,11 @@ def published_sentence(counted: list[Control], bases: dict[str, str]) -> str:
 
 
 def _published(dataset: str, base: str) -> float | None:
-    table = paper.table2().set_index(["dataset", "algorithm"])["error"]
+    printed = {(c["dataset"], c["algorithm"]): c["error"] for c in paper.table2().to_dict("records")}
     row = paper.paper_row(dataset)
-    if (row, base) not in table.index:
+    if (row, base) not in printed:
         return None
-    return round(float(table[row, EUCLIDEAN] - table[row, base]), 3)
+    return round(float(printed[row, EUCLIDEAN] - printed[row, base]), 3)
 
 
 def _cases(found: list[Control], bases: dict[str, str]) -> str:
