@@ -5,6 +5,7 @@ from mloml.analysis.statistics.gains import Gain, gain
 from mloml.analysis.statistics.means import welch
 from mloml.analysis.statistics.paired import Difference, corrected_t, holm, outcome, paired_t, wilcoxon
 from mloml.analysis.statistics.ranks import Ranking, critical_difference, rank_algorithms
+from mloml.analysis.statistics.survival import median_time
 
 __all__ = [
     "Difference",
@@ -16,6 +17,7 @@ __all__ = [
     "critical_difference",
     "gain",
     "holm",
+    "median_time",
     "outcome",
     "paired_t",
     "rank_algorithms",
