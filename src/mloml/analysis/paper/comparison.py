@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -31,6 +31,13 @@ WRONG_MARKER = (
 
 OTHER_DRAW = "another draw of the generator than the paper's: the variance between draws "
 KNOWN_DRAWS, UNKNOWN_DRAWS = f"{OTHER_DRAW}is added", f"{OTHER_DRAW}is not known here and not added"
+
+
+class Draw(NamedTuple):
+    """What comparing two draws of a generator adds to the variance of a difference, and a note on it."""
+
+    variance: float = 0.0
+    note: str = ""
 
 
 def compare_means(
@@ -74,9 +81,11 @@ def compare_means(
         theirs = printed.get((paper_row(cell["dataset"]), cell["algorithm"]))
         if theirs is not None and cell["splits"] > 1:
             mark = our_marks.get((cell["dataset"], cell["algorithm"]), {})
-            other_draw = cell["dataset"] in drawn_anew
-            between = (draws or {}).get(cell["algorithm"]) if other_draw else 0.0
-            rows.append(_compare(cell, theirs, mark, alpha, between))
+            draw = Draw()
+            if cell["dataset"] in drawn_anew:
+                known = (draws or {}).get(cell["algorithm"])
+                draw = Draw(0.0, UNKNOWN_DRAWS) if known is None else Draw(2 * known, KNOWN_DRAWS)
+            rows.append(_compare(cell, theirs, mark, alpha, draw))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -85,15 +94,12 @@ def _compare(
     theirs: dict[Any, Any],
     mark: Mapping[Any, Any],
     alpha: float,
-    between: float | None,
-) -> dict[str, object]:
+    draw: Draw,
+) -> dict[str, Any]:
     ends = (ours["mean"], ours["std"], ours["splits"], theirs["error"], theirs["std"], SPLITS)
-    test = welch(*ends, between=2 * (between or 0.0))
+    test = welch(*ends, between=draw.variance)
     side = outcome(test.difference, test.p_value, alpha)
     paper_mark, our_mark = theirs.get("corrected_mark", theirs["mark"]), mark.get("mark_paired", "")
-    notes = [WRONG_MARKER] if paper_mark != theirs["mark"] else []
-    if between is None or between > 0:
-        notes.append(UNKNOWN_DRAWS if between is None else KNOWN_DRAWS)
     return {
         "dataset": ours["dataset"],
         "algorithm": ours["algorithm"],
@@ -110,8 +116,8 @@ def _compare(
         "our_mark": our_mark,
         "our_mark_corrected": mark.get("mark_corrected", ""),
         "same_conclusion": ("yes" if paper_mark == our_mark else "no") if our_mark else "",
-        "between_draws": 2 * (between or 0.0),
-        "note": "; ".join(notes),
+        "between_draws": draw.variance,
+        "note": "; ".join(filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw.note])),
     }
 
 
