@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
-    "protocols", "seeds", "differences", "draws", "beyond",
+    "protocols", "seeds", "signs", "differences", "draws", "beyond",
 )  # fmt: skip
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
