@@ -67,3 +67,16 @@ def test_a_misspelt_algorithm_is_one_line(run, capsys) -> None:
     error = capsys.readouterr().err
     assert code == 2
     assert error.startswith("error: ") and "euclidean" in error and error.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_seeds_run_the_table_twice_and_the_first_is_table2s(run, capsys) -> None:
+    chosen = ["datasets=[iris]", "algorithms=[euclidean,kissme]", *SMALL]
+    assert run("table2", *chosen)[0] == 0
+    capsys.readouterr()
+    code, results = run("seeds", *chosen)
+    assert code == 0
+    assert "4 cells reused" in capsys.readouterr().out
+    first, second = (pd.read_csv(results / "seeds" / side / "cells.csv") for side in ("seed0", "seed1"))
+    assert not set(first["key"]) & set(second["key"]) and len(first) == len(second) == 4
+    assert "seed 0" in (results / "seeds" / "findings.md").read_text()

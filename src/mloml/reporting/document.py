@@ -223,6 +223,11 @@ class Table:
     latex: Grid | None = None
     hidden: tuple[str, ...] = ()
 
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The numbers as a frame, as they go to CSV."""
+        return self.numbers.frame() if isinstance(self.numbers, Grid) else self.numbers
+
 
 @dataclass(frozen=True)
 class Artefact:

@@ -30,6 +30,7 @@ class Labels:
     missing : datasets that could not be had, with the footnote that says so
     uncounted : datasets shown below the rule
     groups : heading above an algorithm's column, by name
+    regenerated : datasets whose rows are another draw than the paper's
     """
 
     datasets: Mapping[str, str]
@@ -39,6 +40,7 @@ class Labels:
     missing: Mapping[str, str] = field(default_factory=dict)
     uncounted: frozenset[str] = frozenset()
     groups: Mapping[str, str] = field(default_factory=dict)
+    regenerated: frozenset[str] = frozenset()
 
     def note_of(self, name: str) -> str:
         """Return the footnote of a dataset or algorithm; why a dataset is missing comes before all else."""
@@ -113,8 +115,7 @@ def labels_of(result: StudyResult, groups: Mapping[str, str] | None = None) -> L
     columns = dict.fromkeys([*printed, *titles])
     notes = {a.name: a.note for a in study.algorithms if a.note}
     for name, config in configs.items():
-        source = result.sources.get(name)
-        drawn_anew = REGENERATED if source is not None and source.regenerated else ""
+        drawn_anew = REGENERATED if _drawn_anew(result, name) else ""
         if note := "; ".join(filter(None, [config.footnote, drawn_anew])):
             notes[name] = note
     return Labels(
@@ -125,7 +126,13 @@ def labels_of(result: StudyResult, groups: Mapping[str, str] | None = None) -> L
         missing=dict.fromkeys(result.missing, NOT_HERE),
         uncounted=uncounted & frozenset(configs),
         groups=groups or {},
+        regenerated=frozenset(name for name in configs if _drawn_anew(result, name)),
     )
+
+
+def _drawn_anew(result: StudyResult, dataset: str) -> bool:
+    source = result.sources.get(dataset)
+    return source is not None and source.regenerated
 
 
 def below_the_rule(protocol: str) -> frozenset[str]:

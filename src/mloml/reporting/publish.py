@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
+from mloml.reporting.document import Artefact, Figure, Table, Text
 from mloml.reporting.figures.style import METADATA, paper_style
 from mloml.reporting.files import write_csv, write_file
 from mloml.reporting.latex import grid_to_latex
@@ -54,8 +54,7 @@ def as_json(part: Any) -> Any:
 
 
 def _write_table(table: Table, folder: Path, command: str) -> None:
-    numbers = table.numbers
-    write_csv(folder / f"{table.name}.csv", numbers.frame() if isinstance(numbers, Grid) else numbers)
+    write_csv(folder / f"{table.name}.csv", table.frame)
     if table.latex is not None:
         write_file(folder / f"{table.name}.tex", grid_to_latex(table.latex))
     if table.page:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from mloml.execution.study import StudyResult
 
 ORDER = (
-    "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "protocols",
-    "differences", "draws", "beyond",
+    "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
+    "protocols", "seeds", "signs", "differences", "draws", "beyond",
 )  # fmt: skip
 """As in the paper, then what is ours; artefacts that are not named here follow by name."""
 
@@ -52,8 +52,9 @@ class Recipe:
         Called with the result when all cells are computed; the artefact is then written only at the end.
     work : {"cells", "timing", "data"}
         What there is to do: cells to compute, ``before`` alone, or data sets to describe.
-    protocols : tuple of str
-        Protocols to run side by side; ``build`` gets a result of each.
+    variants : mapping
+        Runs to make side by side, by the names of their folders, each with the overrides that make it;
+        ``build`` gets a result of each.
     experiment : str
     in_all : bool
         Whether ``mloml reproduce all`` makes it: the paper's artefacts, not further studies of an hour.
@@ -66,7 +67,7 @@ class Recipe:
     before: Callable[..., Any] | None = None
     after: Callable[..., Any] | None = None
     work: str = "cells"
-    protocols: tuple[str, ...] = ()
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     experiment: str = ""
     in_all: bool = True
 

@@ -66,7 +66,7 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
     if name == "report":
         return report(overrides)
     recipe = find_recipe(name)
-    if recipe.protocols:
+    if recipe.variants:
         return _side_by_side(recipe, overrides, command)
     study = compose_study(recipe.experiment or recipe.name, overrides)
     if study.name == recipe.experiment:  # another artefact's cells, a folder of its own
@@ -166,17 +166,19 @@ def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
 
 
 def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) -> int:
-    """Run a study under each protocol; all of the size of the protocol asked for."""
+    """Run each variant of a study; all of the size that is asked for."""
     from mloml.config.compose import compose_study
     from mloml.execution.study import run_study
 
-    size = _size(recipe.experiment, overrides)
-    kept = [word for word in overrides if not word.startswith("protocol=")]
+    experiment = recipe.experiment or recipe.name
+    size = _size(experiment, overrides)
+    kept = _without_keys_of(recipe, overrides)
     results = []
-    for protocol in recipe.protocols:
-        study = compose_study(recipe.experiment, [f"protocol={protocol}", *kept, *size])
+    for name, variant in recipe.variants.items():
+        # A protocol that is typed comes first: the variant then replaces its seed.
+        study = compose_study(experiment, [*kept, *variant, *size])
         folder = Path(study.execution.results, recipe.name)
-        results.append(run_study(study, folder / protocol, command=command))
+        results.append(run_study(study, folder / name, command=command))
     print(f"in short: {_publish(recipe, results, [], folder)}")
     print(f"results: {folder}")
     return int(any(len(result.failures) for result in results))
@@ -194,6 +196,18 @@ def _size(experiment: str, overrides: Sequence[str]) -> list[str]:
         typed = {word.partition("=")[0].removeprefix("protocol.") for word in overrides}
         size |= {key: plain[key] for key in size if key not in typed}
     return [f"protocol.{key}={value}" for key, value in size.items()]
+
+
+def _without_keys_of(recipe: Recipe, overrides: Sequence[str]) -> list[str]:
+    """Leave out a protocol where the variants set it (only its size counts); refuse other such keys."""
+    own = {word.partition("=")[0] for variant in recipe.variants.values() for word in variant}
+    kept = []
+    for word in overrides:
+        key = word.partition("=")[0]
+        if key in own and key != "protocol":
+            raise ConfigError(f"{word}: {recipe.name} compares values of {key}, so it sets them itself")
+        kept += [] if key in own else [word]
+    return kept
 
 
 def _publish(recipe: Recipe, results: Sequence[StudyResult], found: Sequence[object], folder: Path) -> str:

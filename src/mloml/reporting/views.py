@@ -107,10 +107,10 @@ def grid_view(grid: Mapping[str, Any], title: str = "", source: str = "") -> Vie
     headings = [f"{column['group']} {column['title']}".strip() for column in grid["columns"]]
 
     def line(row: Mapping[str, Any], remark: str = "") -> list[Cell]:
-        first = Cell(starred(row["name"], remark, row["note"], row["details"]))
+        first = Cell(starred(row["title"], remark, row["note"], row["details"]))
         return [
             first,
-            *(_entry(e, f"{h} on {row['name']}") for e, h in zip(row["entries"], headings, strict=True)),
+            *(_entry(e, f"{h} on {row['title']}") for e, h in zip(row["entries"], headings, strict=True)),
         ]
 
     counted, below = [line(row) for row in grid["rows"]], [line(row, "not counted") for row in grid["below"]]

@@ -14,7 +14,7 @@ def summary(*cells: tuple[str, str, float, float, int]) -> pd.DataFrame:
 
 
 def marks(*cells: tuple[str, str, str]) -> pd.DataFrame:
-    return pd.DataFrame(cells, columns=["dataset", "algorithm", "mark_paired"])
+    return pd.DataFrame(cells, columns=["dataset", "algorithm", "mark_paired"]).assign(mark_corrected="tie")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,25 @@ def test_conclusions_are_compared_by_their_marks() -> None:
     assert comparison["same_conclusion"].tolist() == ["yes", "no"]
     row = paper.compare_conclusions(comparison, paper.table2_counts()).iloc[0]
     assert (row["printed"], row["paper"], row["ours"], row["equal"]) == ("8/3/1", "2/0/0", "1/1/0", 1)
+    total = paper.compare_conclusions(comparison, paper.table2_counts()).iloc[-1]
+    assert (total["algorithm"], total["compared"], total["ours, corrected test"]) == ("all", 2, "0/2/0")
+
+
+def test_another_draw_adds_the_variance_of_two_draws_where_it_is_known() -> None:
+    cells = summary(("waveform", "euclidean", 0.201, 0.006, 30), ("waveform", "moml", 0.180, 0.006, 30))
+    plain = paper.compare_means(cells, marks(), paper.table2())
+    drawn = paper.compare_means(
+        cells, marks(), paper.table2(), drawn_anew=["waveform"], draws={"euclidean": 0.004**2}
+    )
+    assert plain["verdict"].tolist() == ["differs: ours higher"] * 2
+    assert drawn["verdict"].tolist() == ["agrees", "differs: ours higher"]
+    assert drawn["between_draws"].tolist() == pytest.approx([2 * 0.004**2, 0.0])
+    assert ["is added" in note for note in drawn["note"]] == [True, False]
+    assert "not known here" in drawn["note"][1] and plain["note"].tolist() == ["", ""]
+    # The statistic by hand: both means' variances, the rounding, and two draws.
+    printed = paper.table2().query("dataset == 'waveform' and algorithm == 'euclidean'").iloc[0]
+    variance = (0.006**2 + printed["std"] ** 2) / 30 + 0.001**2 / 12 + 2 * 0.004**2
+    assert drawn["statistic"][0] == pytest.approx((0.201 - printed["error"]) / variance**0.5)
 
 
 def test_wrong_markers_are_corrected_and_noted() -> None:

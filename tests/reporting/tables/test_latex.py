@@ -49,7 +49,9 @@ def test_every_line_has_as_many_fields_as_the_block_has_columns(latex: str) -> N
     assert [spec for spec, _ in blocks] == ["llllllll", "llllllll"]
     for spec, body in blocks:
         lines = [line for line in body.splitlines() if line.endswith(r"\\")]
-        assert len(lines) == 7  # header, four counted rows, the counts, one row below the rule
+        # Header, four counted rows, the counts, and below the rule a heading and one row.
+        assert len(lines) == 8 and lines[-2].startswith(r"\emph{not counted:}")
+        assert lines[-1].startswith("spect (true)")
         for line in lines:
             assert len(re.findall(r"(?<!\\)&", line)) == len(spec) - 1
 

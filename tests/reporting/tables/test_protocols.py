@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 
+from mloml.config.compose import compose_study
+from mloml.evaluation.cell import Cell
+from mloml.execution.study import StudyResult
 from mloml.reporting.artefacts.protocols import compare, protocols_frame
 from mloml.reporting.labels import Labels
+from mloml.reporting.parts.differing import differing_cells
 from mloml.reporting.publish import publish
 from mloml.reporting.tables import Results, summarise
 
@@ -30,34 +35,51 @@ PAPER = {"iris": WORSE, "spect_paper": WORSE, "spect": REFERENCE}
 CLEAN = {"iris": WORSE, "spect_paper": WORSE, "spect": REFERENCE}
 
 
+LABEL = {("spect", name): "spect's label" for name in ("lego", "mloml_r")}
+
+
 def test_the_row_of_spect_is_another_dataset_under_each_protocol() -> None:
-    frame = protocols_frame(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN))
-    assert frame[["dataset", "paper_mark", "clean_mark", "survives"]].to_numpy().tolist() == [
-        ["iris", "win", "win", "yes"],
-        ["spect", "win", "tie", "no"],
+    frame = protocols_frame(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN), LABEL)
+    assert frame[["dataset", "paper_mark", "clean_mark", "same", "differs_by"]].to_numpy().tolist() == [
+        ["iris", "win", "win", "yes", ""],
+        ["spect", "win", "tie", "no", "spect's label"],
     ]
 
 
-def test_the_page_names_what_changes(tmp_path) -> None:
-    paper, clean = side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN)
-    artefact = replace(compare(paper, clean), name="protocols", command="python experiments/protocols.py")
-    publish(artefact, tmp_path)
-    assert artefact.headline.startswith(
-        "1 of 2 conclusions are the same under both protocols, over 2 datasets"
-    )
-    text = (tmp_path / "protocols.md").read_text()
+def test_only_comparisons_that_can_change_are_counted() -> None:
+    artefact = compare(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN), LABEL)
+    assert artefact.headline.startswith("0 of 1 comparisons that can change between the protocols")
     assert (
-        "| LEGO | 2/0/0 | 1/1/0 | 1 of 2 |" in text
-        and "| spect | LEGO | .227 • (win) | .120 – (tie) |" in text
+        "1 of 2 comparisons have the same cells under both protocols and cannot change" in artefact.headline
     )
+    assert artefact.findings == ("Spect's label: 0 of 1 stay; changed: LEGO on spect (win → tie).",)
+
+
+def test_a_reference_that_differs_can_change_the_comparison_too() -> None:
+    reason = {("iris", "mloml_r"): "how PCA is fitted"}
+    artefact = compare(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN), reason)
+    assert artefact.findings == ("How PCA is fitted: 1 of 1 stay; none changes.",)
+
+
+def test_equal_cells_throughout_can_change_nothing() -> None:
+    paper = side("spect_paper", "spect", PAPER)
+    artefact = compare(paper, paper, {})
+    assert artefact.headline.startswith(
+        "2 of 2 comparisons have the same cells under both protocols: nothing"
+    )
+
+
+def test_the_page_names_what_changes_and_why(tmp_path) -> None:
+    paper, clean = side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN)
+    artefact = compare(paper, clean, LABEL)
+    publish(replace(artefact, name="protocols", command="python experiments/protocols.py"), tmp_path)
+    text = (tmp_path / "protocols.md").read_text()
+    assert "| LEGO | 1/0/0 | 0/1/0 | 0 of 1 | 0 of 1 |" in text
+    assert "| spect | LEGO | .227 • (win) | .120 – (tie) | spect's label |" in text
     assert text.endswith("Made by `python experiments/protocols.py`.\n")
     assert {path.name for path in tmp_path.iterdir()} == {
-        "conclusions.csv",
-        "counts.csv",
-        "protocols.md",
-        "findings.md",
-        "artefact.json",
-    }
+        "conclusions.csv", "counts.csv", "reasons.csv", "protocols.md", "findings.md", "artefact.json",
+    }  # fmt: skip
 
 
 def test_nothing_in_common_is_said_plainly() -> None:
@@ -65,4 +87,36 @@ def test_nothing_in_common_is_said_plainly() -> None:
     empty = summarise(
         pd.DataFrame(columns=["dataset", "algorithm", "split", "error", "status"]), paper.labels, "mloml_r"
     )
-    assert compare(paper, empty).headline == "No row is complete under both protocols yet."
+    assert compare(paper, empty, {}).headline == "No row is complete under both protocols yet."
+
+
+ASKED = ["datasets=[iris,lsvt,spect_paper,spect]", "algorithms=[euclidean,moml,mloml_r]"]
+
+
+def run_of(protocol: str) -> StudyResult:
+    """A run whose keys are those of a real one, without its errors."""
+    study = compose_study("table2", [f"protocol={protocol}", "protocol.splits=2", *ASKED])
+    cells = [
+        Cell(dataset.name, "0" * 64, algorithm, study.protocol, split, features=dataset.features)
+        for dataset in study.datasets
+        for algorithm in study.algorithms
+        for split in range(2)
+    ]
+    rows = [(cell.dataset, cell.algorithm.name, cell.split, cell.key) for cell in cells]
+    frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "split", "key"])
+    return StudyResult(study, Path(), frame, [], pd.DataFrame(), {})
+
+
+def test_what_differs_is_the_label_pca_and_momls_policy_and_an_unused_rate_is_nothing() -> None:
+    found = differing_cells(run_of("paper"), run_of("clean"))
+    cone = "MOML's cone (free, split)"
+    assert found == {
+        ("iris", "moml"): cone,
+        ("spect", "euclidean"): "spect's label",
+        ("spect", "moml"): f"spect's label, {cone}",
+        ("spect", "mloml_r"): "spect's label",
+        ("lsvt", "euclidean"): "how PCA is fitted",
+        ("lsvt", "moml"): f"{cone}, how PCA is fitted",
+        ("lsvt", "mloml_r"): "how PCA is fitted",
+    }
+    assert differing_cells(run_of("paper"), run_of("paper")) == {}

@@ -19,6 +19,7 @@ from mloml.reporting.tables import summarise
 FILES = {
     "table2.csv", "table2.tex", "table2.md", "win_tie_loss.csv", "tests.csv", "ranks.csv", "selections.csv",
     "selections.md", "paper_comparison.csv", "paper_comparison_counts.csv", "paper_comparison.md",
+    "paper_comparison_kinds.csv", "readings.csv", "readings.md",
     "paper_comparison.tex", "critical_difference.pdf", "critical_difference.png", "artefact.json",
     "findings.md",
 }  # fmt: skip
@@ -76,15 +77,80 @@ def test_paper_comparison_covers_the_papers_rows_only(make_result, write) -> Non
     assert iris["difference"] == pytest.approx(cells["error"].mean() - 0.038)
 
 
+def test_a_kind_of_method_is_the_papers_own_a_baseline_or_a_reconstruction(make_result, write) -> None:
+    result = make_result()
+    write("table2", result)
+    kinds = pd.read_csv(result.folder / "paper_comparison_kinds.csv").set_index("kind")
+    # Four rows of the paper: MOML and MLOML-r; Euclidean, LEGO and OASIS; SLMOML.
+    assert kinds["cells"].to_dict() == {
+        "the paper's own methods": 8, "published baselines": 12, "reconstructions": 4, "all": 24,
+    }  # fmt: skip
+    verdicts = pd.read_csv(result.folder / "paper_comparison.csv")
+    own = verdicts[verdicts["algorithm"].isin(["moml", "mloml_r"])]
+    agree = int((own["verdict"] == "agrees").sum())
+    assert kinds.loc["the paper's own methods", "agrees"] == agree
+    text = (result.folder / "findings.md").read_text()
+    assert f"{agree} of 8 of the paper's own methods" in text
+
+
+def test_win_tie_loss_stands_beside_the_papers_over_the_same_comparisons(make_result, write) -> None:
+    result = make_result()
+    write("table2", result)
+    verdicts = pd.read_csv(result.folder / "paper_comparison.csv", keep_default_na=False)
+    known = verdicts[verdicts["our_mark"] != ""]
+    counts = [
+        "/".join(str(int((known[column] == mark).sum())) for mark in ("win", "tie", "loss"))
+        for column in ("paper_mark", "our_mark", "our_mark_corrected")
+    ]
+    text = (result.folder / "findings.md").read_text()
+    assert f"over the 20 comparisons that both have: {counts[0]} in the paper, {counts[1]} here" in text
+    assert f"{counts[2]} here by the corrected test" in text
+
+
+def test_comparisons_that_the_paper_lacks_are_counted_apart(make_result) -> None:
+    result = make_result(datasets=("iris", "wine"))
+    labels = labels_of(result)
+    results = summarise(result.frame, labels, "mloml_r")
+    printed = paper.table2()
+    both = strictness_sentence(results, printed)
+    assert "of our 10 comparisons that the paper has too" in both and "does not have" not in both
+    fewer = strictness_sentence(results, printed[printed["algorithm"] != "lego"])
+    assert "of our 8 comparisons that the paper has too" in fewer
+    assert "of the 2 comparisons that the paper does not have" in fewer
+
+
+def test_a_study_of_one_true_label_says_who_is_worse_and_draws_no_ranks(make_result, write) -> None:
+    result = make_result(datasets=("spect",))
+    shift = {"oasis": 0.5, "moml": -0.1}
+    moved = result.frame["error"] + result.frame["algorithm"].map(shift).fillna(0.0)
+    write("table2", replace(result, frame=result.frame.assign(error=moved)))
+    text = (result.folder / "findings.md").read_text()
+    assert "No data set of this run has a row in the paper's Table II." in text
+    assert "Nothing could be tested" not in text and "Ranks need" not in text
+    assert "spect (true), not counted above: Euclidean distance has" in text
+    assert "a higher: OASIS" in text and "have a lower error: " in text and "MOML" in text
+    assert (
+        not list(result.folder.glob("critical_difference.*")) and not (result.folder / "ranks.csv").exists()
+    )
+
+
+def test_another_draw_is_said_to_be_one(make_result, write) -> None:
+    result = make_result()
+    write("table2", result)
+    text = (result.folder / "paper_comparison.md").read_text()
+    assert "6 cells compare one draw of a generator with another" in text
+    assert "for 6 of them that variance was not measured" in text
+
+
 def test_the_sentence_on_surviving_marks_counts_what_the_tests_say(make_result) -> None:
     result = make_result()
     results = summarise(result.frame, labels_of(result), "mloml_r")
     counted = results.comparisons[results.comparisons["dataset"] != "spect"]
     marked = counted[counted["mark_paired"] != "tie"]
     kept = int((marked["mark_corrected"] == marked["mark_paired"]).sum())
-    assert strictness_sentence(results).startswith(
-        f"Of {len(marked)} marks of the paper's test, {kept} survive"
-    )
+    text = strictness_sentence(results, paper.table2())
+    assert text.startswith(f"{len(marked)} of our {len(counted)} comparisons that the paper has too are")
+    assert f"; {kept} remain under the corrected resampled t-test" in text
 
 
 def test_rows_not_asked_for_are_named(make_result) -> None:

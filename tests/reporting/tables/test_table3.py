@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from mloml.analysis import paper
 from mloml.reporting.artefacts.table3 import table3
 from mloml.reporting.figures.curves import plotted_numbers
 from mloml.reporting.labels import Labels, labels_of
 from mloml.reporting.markdown import page_to_markdown
-from mloml.reporting.parts.bp_rate import bp_rate_frame, bp_rate_sentences
-from mloml.reporting.parts.convergence import convergence_frame, convergence_sentences, scan_curves
+from mloml.reporting.parts.bp_rate import bp_rate_frame, bp_rate_headline, bp_rate_sentences, leads_of
+from mloml.reporting.parts.catching_up import catching_up_frame, catching_up_sentences
+from mloml.reporting.parts.convergence import average_sentences, convergence_frame, scan_curves
 from mloml.reporting.parts.cost import cost_table
 from mloml.reporting.parts.strategies import references
 from mloml.reporting.tables import summarise
@@ -56,7 +59,7 @@ def test_all_files_are_written_deterministically_and_end_with_the_command(make_r
     first = {path.name: path.read_bytes() for path in result.folder.iterdir()}
     assert set(first) >= {
         "table3.csv", "table3.tex", "table3.md", "win_tie_loss.csv", "tests.csv", "paper_comparison.csv",
-        "cost.csv", "cost.md", "bp_rate.csv", "bp_rate.md", "artefact.json", "scans.csv",
+        "cost.csv", "cost.md", "bp_rate.csv", "bp_rate.md", "artefact.json", "scans.csv", "catching_up.csv",
         "convergence.csv", "convergence.md",
         "convergence_mloml_r.png", "convergence_mloml_r.pdf",
     }  # fmt: skip
@@ -86,27 +89,63 @@ def frame(errors: dict[str, list[float]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["dataset", "algorithm", "split", "error", "status"])
 
 
-def test_share_of_the_lead_that_is_the_rate() -> None:
-    names = ("mloml_r_bp", "mloml_r_bp_cv", "mloml_r")
-    labels = Labels({"iris": "iris"}, {name: name for name in names}, splits=3)
-    errors = {
-        "mloml_r": [0.10, 0.12, 0.14],
-        "mloml_r_bp": [0.20, 0.22, 0.24],
-        "mloml_r_bp_cv": [0.12, 0.15, 0.15],
-    }
-    leads = bp_rate_frame(summarise(frame(errors), labels, references(names)))
-    assert leads[["lead", "lead_cv"]].to_numpy()[0].tolist() == pytest.approx([0.10, 0.02])
-    assert leads[["mark", "mark_cv"]].to_numpy()[0].tolist() == ["win", "tie"]
-    (sentence,) = bp_rate_sentences(leads, {"mloml_r": "MLOML-r"}, 1e-4)
-    assert (
-        "is .100 above FP's" in sentence
-        and ".020 (0/1/0)" in sentence
-        and "80 % of the lead goes" in sentence
+RATES = ("mloml_r_bp", "mloml_r_bp_cv", "mloml_r")
+WOBBLE = [0.000, 0.002, -0.001]
+
+
+def leads(bp: list[float], bp_cv: list[float], uncounted: frozenset[str] = frozenset()):
+    labels = Labels({"iris": "iris"}, {name: name for name in RATES}, splits=3, uncounted=uncounted)
+    errors = {"mloml_r": [0.10, 0.12, 0.14], "mloml_r_bp": bp, "mloml_r_bp_cv": bp_cv}
+    return leads_of(summarise(frame(errors), labels, references(RATES)))
+
+
+def ahead(lead: float) -> list[float]:
+    return [fp + lead + wobble for fp, wobble in zip([0.10, 0.12, 0.14], WOBBLE, strict=True)]
+
+
+def test_fps_lead_has_the_interval_of_the_corrected_test() -> None:
+    (lead,) = leads(ahead(0.1), ahead(0.0))
+    row = bp_rate_frame([lead]).iloc[0]
+    # By hand: t of 2 degrees of freedom, variance (1/3 + 1) s².
+    half = stats.t.ppf(0.975, 2) * np.std(WOBBLE, ddof=1) * np.sqrt(1 / 3 + 1)
+    mean = 0.1 + np.mean(WOBBLE)
+    assert row[["lead", "low", "high"]].tolist() == pytest.approx([mean, mean - half, mean + half])
+    assert row[["mark", "mark_corrected", "mark_cv", "mark_corrected_cv"]].tolist() == [
+        "win", "win", "tie", "tie",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        (0.0, "it is .000; FP wins on 0 (0 by the plain test), BP on 0 (0 by the plain test)."),
+        (0.05, "it is +.050; FP wins on 1 (1 by the plain test): iris +.050 (+.0"),
+        (
+            -0.05,
+            "FP wins on 0 (0 by the plain test), BP on 1 (1 by the plain test): iris −.050 (−.057 to −.042).",
+        ),
+    ],
+)
+def test_the_sentence_names_who_wins_at_the_chosen_rate(chosen: float, words: str) -> None:
+    found = leads(ahead(0.1), ahead(chosen))
+    (sentence,) = bp_rate_sentences(found, {"mloml_r": "MLOML-r"}, 1e-4)
+    assert "at the rate 0.0001 FP's lead over BP is +.100 at the median, and FP wins on 1" in sentence
+    assert words in sentence
+    wins = int(chosen > 0)
+    assert bp_rate_headline(found, {"mloml_r": "MLOML-r"}, 1e-4).endswith(
+        f"MLOML-r on {wins} of 1 data sets (at the fixed rate 1)."
     )
 
 
+def test_a_set_below_the_rule_is_not_counted() -> None:
+    found = leads(ahead(0.1), ahead(0.1), frozenset({"iris"}))
+    assert bp_rate_headline(found, {"mloml_r": "MLOML-r"}, 1e-4) == ""
+    assert bp_rate_sentences(found, {"mloml_r": "MLOML-r"}, 1e-4)[0].startswith("No dataset is complete")
+
+
 def test_a_protocol_that_tunes_the_rate_has_nothing_to_compare() -> None:
-    assert "both columns of BP are the same" in bp_rate_sentences(pd.DataFrame(), {}, None)[0]
+    assert "both columns of BP are the same" in bp_rate_sentences([], {}, None)[0]
+    assert bp_rate_headline(leads(ahead(0.1), ahead(0.1)), {"mloml_r": "MLOML-r"}, None) == ""
 
 
 def curves(**errors: list[float]) -> list[dict]:
@@ -117,34 +156,74 @@ def curves(**errors: list[float]) -> list[dict]:
     ]
 
 
-def convergence_of(records) -> pd.DataFrame:
-    labels = Labels({"iris": "iris"}, {name: name for name in VARIANTS[:4]}, splits=2)
-    return convergence_frame(plotted_numbers(scan_curves(records, labels), "scan"), labels)
+LABELS = Labels({"iris": "iris"}, {name: name for name in VARIANTS[:4]}, splits=2)
 
 
-def test_the_scan_at_which_bp_catches_up() -> None:
+def test_the_scan_at_which_bps_mean_catches_up() -> None:
     records = curves(
         mloml_r_bp=[0.5, 0.4, 0.3],
         mloml_r_bp_cv=[0.5, 0.5, 0.5],
         mloml_r_fbp=[0.4, 0.2, 0.1],
         mloml_r=[0.4, 0.3, 0.2],
     )
-    table = convergence_of(records)
+    table = convergence_frame(plotted_numbers(scan_curves(records, LABELS), "scan"), LABELS)
     row = table.iloc[0]
     assert (row["bp_first"], row["bp_last"], row["fbp_first"]) == (0.5, 0.3, 0.4)
     assert row["bp_catches_up"] == 2 and pd.isna(row["bp_cv_catches_up"])
-    plain, tuned, forward = convergence_sentences(table)
-    assert "in 1 of 1 (dataset, activation) pairs" in plain and "at the median in scan 2" in plain
-    assert "after one scan in 0 of them;" in tuned
-    assert "FP alone has .400" in forward
+    (averages,) = average_sentences(table)
+    assert "FBP .400 and .100; FP .400 and .200" in averages
+
+
+def catching_up(*splits: tuple[list[float], list[float]], uncounted: frozenset[str] = frozenset()):
+    """Curves of FBP and BP in each split."""
+    labels = Labels(LABELS.datasets, LABELS.algorithms, splits=len(splits), uncounted=uncounted)
+    records = [
+        {"dataset": "iris", "algorithm": name, "split": split, "error": errors[-1], "scan_errors": errors}
+        for split, both in enumerate(splits)
+        for name, errors in zip(("mloml_r_fbp", "mloml_r_bp"), both, strict=True)
+    ]
+    return catching_up_frame(scan_curves(records, labels), labels)
+
+
+FBP = [0.4, 0.3, 0.2]
+
+
+def test_only_leads_count_and_those_that_last_are_censored() -> None:
+    frame = catching_up(
+        (FBP, [0.5, 0.4, 0.2]),  # reaches .4 in scan 2, FBP itself in scan 3
+        (FBP, [0.5, 0.5, 0.4]),  # reaches .4 in scan 3, FBP never
+        (FBP, [0.5, 0.5, 0.5]),  # never
+        (FBP, [0.3, 0.1, 0.1]),  # was never behind
+        (FBP, [0.4, 0.1, 0.1]),  # level from the start
+    )
+    assert frame["level"].fillna(0).tolist() == [2, 3, 0, 1, 1]
+    assert frame["same"].fillna(0).tolist() == [3, 0, 0, 1, 1]
+    (sentence,) = catching_up_sentences(frame)
+    assert "lower in 3 of 5 cases" in sentence and "higher in 1. Of these 3 leads:" in sentence
+    assert "to what FBP had after one scan, BP needs scan 3 at the median" in sentence
+    assert "and in 1 it never comes within 3 scans" in sentence
+    assert (
+        "to what FBP has after the same scan, BP needs more than 3 scans at the median, and in 2" in sentence
+    )
+
+
+def test_without_a_lead_there_is_nothing_to_catch_up_with() -> None:
+    (sentence,) = catching_up_sentences(catching_up((FBP, [0.3, 0.3, 0.3])))
+    assert sentence.endswith(
+        "is lower in 0 of 1 cases (a dataset under an activation in one split), higher in 1."
+    )
+
+
+def test_a_set_below_the_rule_does_not_count_in_convergence() -> None:
+    frame = catching_up((FBP, [0.5, 0.4, 0.2]), uncounted=frozenset({"iris"}))
+    assert catching_up_sentences(frame) == ["No dataset has complete curves of BP and FBP yet."]
 
 
 def test_curves_with_missing_splits_are_left_out() -> None:
-    records = curves(mloml_r_bp=[0.5, 0.4], mloml_r_fbp=[0.4, 0.2])
-    assert convergence_of(records[1:]).empty
-    assert convergence_sentences(convergence_of(records[1:])) == [
-        "No dataset has complete curves of BP and FBP yet."
-    ]
+    records = curves(mloml_r_bp=[0.5, 0.4], mloml_r_fbp=[0.4, 0.2])[1:]
+    found = scan_curves(records, LABELS)
+    assert average_sentences(convergence_frame(plotted_numbers(found, "scan"), LABELS)) == []
+    assert catching_up_frame(found, LABELS).empty
 
 
 def test_the_cost_page_shows_ratios_to_fp() -> None:

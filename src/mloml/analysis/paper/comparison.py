@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -13,11 +14,14 @@ from mloml.analysis.statistics.compare import OUTCOMES, win_tie_loss
 AGREES = "agrees"
 LOWER = "differs: ours lower"
 HIGHER = "differs: ours higher"
+SIDES = {"paper_mark": "paper", "our_mark": "ours", "our_mark_corrected": "ours, corrected test"}
+"""Whose conclusions are counted side by side."""
 VERDICTS = (AGREES, LOWER, HIGHER)
 
 COLUMNS = (
     "dataset", "algorithm", "paper_mean", "paper_std", "our_mean", "our_std", "our_splits",
-    "difference", "statistic", "p_value", "verdict", "paper_mark", "our_mark", "same_conclusion", "note",
+    "difference", "statistic", "p_value", "verdict", "paper_mark", "our_mark", "our_mark_corrected",
+    "same_conclusion", "between_draws", "note",
 )  # fmt: skip
 
 WRONG_MARKER = (
@@ -25,9 +29,24 @@ WRONG_MARKER = (
     "which is what is compared"
 )
 
+OTHER_DRAW = "another draw of the generator than the paper's: the variance between draws "
+KNOWN_DRAWS, UNKNOWN_DRAWS = f"{OTHER_DRAW}is added", f"{OTHER_DRAW}is not known here and not added"
+
+
+class Draw(NamedTuple):
+    """What comparing two draws of a generator adds to the variance of a difference, and a note on it."""
+
+    variance: float = 0.0
+    note: str = ""
+
 
 def compare_means(
-    summary: pd.DataFrame, marks: pd.DataFrame, published: pd.DataFrame, alpha: float = 0.05
+    summary: pd.DataFrame,
+    marks: pd.DataFrame,
+    published: pd.DataFrame,
+    alpha: float = 0.05,
+    drawn_anew: Collection[str] = (),
+    draws: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Put our mean beside the paper's for every cell that both tables have.
 
@@ -37,13 +56,18 @@ def compare_means(
         Complete cells of ours: dataset, algorithm, mean, std, splits. Single splits have no deviation
         and are left out.
     marks : DataFrame
-        Our conclusions: dataset, algorithm, mark_paired; see
+        Our conclusions: dataset, algorithm, mark_paired, mark_corrected; see
         :func:`mloml.analysis.statistics.against_reference`.
     published : DataFrame
         :func:`~mloml.analysis.paper.table2` or :func:`~mloml.analysis.paper.table3`.
     alpha : float
         Level of Welch's test. The means come from different random halves, so the test is unpaired;
         about one cell in twenty differs by chance even if both tables are right.
+    drawn_anew : collection of str
+        Datasets whose rows are another draw than the paper's.
+    draws : mapping
+        Variance of an algorithm's mean error between draws (:func:`~mloml.analysis.paper.published.draws`).
+        Both tables have a draw of their own, so it is added twice where it is known.
 
     Returns
     -------
@@ -51,22 +75,31 @@ def compare_means(
         Columns :data:`COLUMNS`, one row per cell, in the order of ``summary``.
     """
     printed = {(cell["dataset"], cell["algorithm"]): cell for cell in published.to_dict("records")}
-    our_marks = {
-        (cell["dataset"], cell["algorithm"]): cell["mark_paired"] for cell in marks.to_dict("records")
-    }
+    our_marks = {(cell["dataset"], cell["algorithm"]): cell for cell in marks.to_dict("records")}
     rows = []
     for cell in summary.to_dict("records"):
         theirs = printed.get((paper_row(cell["dataset"]), cell["algorithm"]))
         if theirs is not None and cell["splits"] > 1:
-            our_mark = our_marks.get((cell["dataset"], cell["algorithm"]), "")
-            rows.append(_compare(cell, theirs, our_mark, alpha))
+            mark = our_marks.get((cell["dataset"], cell["algorithm"]), {})
+            draw = Draw()
+            if cell["dataset"] in drawn_anew:
+                known = (draws or {}).get(cell["algorithm"])
+                draw = Draw(0.0, UNKNOWN_DRAWS) if known is None else Draw(2 * known, KNOWN_DRAWS)
+            rows.append(_compare(cell, theirs, mark, alpha, draw))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _compare(ours: dict[Any, Any], theirs: dict[Any, Any], our_mark: str, alpha: float) -> dict[str, object]:
-    test = welch(ours["mean"], ours["std"], ours["splits"], theirs["error"], theirs["std"], SPLITS)
+def _compare(
+    ours: dict[Any, Any],
+    theirs: dict[Any, Any],
+    mark: Mapping[Any, Any],
+    alpha: float,
+    draw: Draw,
+) -> dict[str, Any]:
+    ends = (ours["mean"], ours["std"], ours["splits"], theirs["error"], theirs["std"], SPLITS)
+    test = welch(*ends, between=draw.variance)
     side = outcome(test.difference, test.p_value, alpha)
-    paper_mark = theirs.get("corrected_mark", theirs["mark"])
+    paper_mark, our_mark = theirs.get("corrected_mark", theirs["mark"]), mark.get("mark_paired", "")
     return {
         "dataset": ours["dataset"],
         "algorithm": ours["algorithm"],
@@ -81,8 +114,10 @@ def _compare(ours: dict[Any, Any], theirs: dict[Any, Any], our_mark: str, alpha:
         "verdict": {"tie": AGREES, "loss": LOWER, "win": HIGHER}[side],
         "paper_mark": paper_mark if our_mark else "",
         "our_mark": our_mark,
+        "our_mark_corrected": mark.get("mark_corrected", ""),
         "same_conclusion": ("yes" if paper_mark == our_mark else "no") if our_mark else "",
-        "note": WRONG_MARKER if paper_mark != theirs["mark"] else "",
+        "between_draws": draw.variance,
+        "note": "; ".join(filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw.note])),
     }
 
 
@@ -107,23 +142,29 @@ def verdict_counts(comparison: pd.DataFrame) -> pd.DataFrame:
 def compare_conclusions(comparison: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Put win/tie/loss counts side by side: as printed, and both tables' over the compared cells.
 
+    Ours by the paper's paired test, and by the corrected one. The last row is the sum.
+
     Examples
     --------
     >>> from mloml.analysis.paper import table2_counts
     >>> cells = pd.DataFrame({"algorithm": "lego", "paper_mark": ["win", "tie"], "our_mark": ["win", "win"],
-    ...                       "same_conclusion": ["yes", "no"]})
-    >>> compare_conclusions(cells, table2_counts()).values.tolist()
-    [['mloml_r', 'lego', '8/3/1', 2, '1/1/0', '2/0/0', 1]]
+    ...                       "our_mark_corrected": "tie", "same_conclusion": ["yes", "no"]})
+    >>> compare_conclusions(cells, table2_counts()).values.tolist()[0]
+    ['mloml_r', 'lego', '8/3/1', 2, '1/1/0', '2/0/0', '0/2/0', 1]
     """
+    known = comparison[comparison["same_conclusion"] != ""]
     rows = []
     for row in published.to_dict("records"):
-        mine = comparison[
-            (comparison["algorithm"] == row["algorithm"]) & (comparison["same_conclusion"] != "")
-        ]
+        mine = known[known["algorithm"] == row["algorithm"]]
         if len(mine):
             printed = "/".join(str(row[name]) for name in OUTCOMES)
-            sides = [win_tie_loss(mine[column]) for column in ("paper_mark", "our_mark")]
-            equal = int((mine["same_conclusion"] == "yes").sum())
-            rows.append((row["reference"], row["algorithm"], printed, len(mine), *sides, equal))
-    columns = ["reference", "algorithm", "printed", "compared", "paper", "ours", "equal"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((row["reference"], row["algorithm"], printed, *_sides(mine)))
+    rows.append(("all", "all", "", *_sides(known)))
+    return pd.DataFrame(
+        rows, columns=["reference", "algorithm", "printed", "compared", *SIDES.values(), "equal"]
+    )
+
+
+def _sides(cells: pd.DataFrame) -> tuple[object, ...]:
+    counts = [win_tie_loss(cells[column]) for column in SIDES]
+    return (len(cells), *counts, int((cells["same_conclusion"] == "yes").sum()))

@@ -36,6 +36,9 @@ DATASETS = (
 ACCIDENTS = {"spect": "spect_paper", "mlprove": "mlprove_paper"}
 """Rows measured with an accident of the paper's: the wrong label column, labels among the features."""
 
+OWN = ("moml", "mloml_t", "mloml_s", "mloml_r")
+"""The algorithms that the paper itself proposes."""
+
 PROPAGATIONS = {"BP": "_bp", "FBP": "_fbp", "FP": ""}
 """Table III's propagation strategies, and how the variants' names end here."""
 
@@ -110,6 +113,17 @@ def table3_counts() -> pd.DataFrame:
             "loss": counts["loss"],
         }
     )
+
+
+def draws() -> dict[str, float]:
+    """Return the variance between draws of the waveform generator, by algorithm.
+
+    ``draws.csv`` has ``algorithm`` (a name of ours), ``draws`` (how many) and ``variance``: that of the mean
+    error over draws, less the part that is due to the random halves within each (never below 0). Algorithms
+    without a row were not measured.
+    """
+    table = _read("draws")
+    return {str(row["algorithm"]): float(row["variance"]) for row in table.to_dict("records")}
 
 
 def _read(name: str) -> pd.DataFrame:

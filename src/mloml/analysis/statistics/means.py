@@ -13,13 +13,20 @@ PRINTED_ROUNDING = 0.001**2 / 12
 
 
 def welch(
-    mean: float, std: float, n: int, printed_mean: float, printed_std: float, printed_n: int
+    mean: float,
+    std: float,
+    n: int,
+    printed_mean: float,
+    printed_std: float,
+    printed_n: int,
+    between: float = 0.0,
 ) -> Difference:
     """Welch's test of our mean against a printed one.
 
     The rounding of the printed mean adds :math:`.001^2/12` to its variance, so that a cell printed
     with deviation .000 can be compared as well. Degrees of freedom are Welch and Satterthwaite's,
-    with the rounding counted as known exactly.
+    with the rounding counted as known exactly. So is ``between``, a further variance of the difference:
+    that of two draws of the data, where the printed mean comes from another draw.
 
     Examples
     --------
@@ -31,7 +38,7 @@ def welch(
     """
     ours, printed = _variance_of_mean(std, n), _variance_of_mean(printed_std, printed_n)
     difference = mean - printed_mean
-    total = ours + printed + PRINTED_ROUNDING
+    total = ours + printed + PRINTED_ROUNDING + between
     statistic = difference / math.sqrt(total)
     uncertainty = _squared_per_degree(ours, n) + _squared_per_degree(printed, printed_n)
     freedom = total**2 / uncertainty if uncertainty > 0 else math.inf

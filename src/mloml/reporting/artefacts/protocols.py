@@ -1,8 +1,9 @@
-"""Two protocols side by side: which conclusions of Table II survive without the paper's accidents."""
+"""Two protocols side by side: which conclusions of Table II stay without the paper's accidents."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -11,6 +12,7 @@ from mloml.reporting.artefacts.table2 import REFERENCE
 from mloml.reporting.captions import caption
 from mloml.reporting.document import DASH, MARKS, Artefact, Block, Table, Text, number
 from mloml.reporting.labels import labels_of, row_name
+from mloml.reporting.parts.differing import differing_cells
 from mloml.reporting.recipe import Recipe
 from mloml.reporting.tables import Results, summarise
 
@@ -18,98 +20,149 @@ if TYPE_CHECKING:
     from mloml.execution.study import StudyResult
 
 COLUMNS = (
-    "dataset", "algorithm", "paper_mean", "clean_mean", "paper_mark", "clean_mark", "survives",
+    "dataset", "algorithm", "paper_mean", "clean_mean", "paper_mark", "clean_mark", "same",
+    "paper_mark_corrected", "clean_mark_corrected", "same_corrected", "differs_by",
 )  # fmt: skip
+Differing = Mapping[tuple[str, str], str]
+"""Why the cells of a row and algorithm differ between the protocols; equal cells are left out."""
 
 
-def protocols_frame(paper: Results, clean: Results) -> pd.DataFrame:
+def protocols_frame(paper: Results, clean: Results, differing: Differing) -> pd.DataFrame:
     """Return both conclusions on each row and algorithm; rows go by the paper's names.
 
-    Only counted datasets that are complete under both protocols are compared.
+    Only counted datasets that are complete under both protocols are compared. ``differs_by`` is empty where
+    method and reference have the same cells under both, so that the conclusion cannot change.
     """
     sides = [_conclusions(results) for results in (paper, clean)]
     rows = []
-    for key, (mean, mark) in sides[0].items():
+    for key, ours in sides[0].items():
         if key in sides[1]:
-            other_mean, other_mark = sides[1][key]
-            rows.append((*key, mean, other_mean, mark, other_mark, "yes" if mark == other_mark else "no"))
+            row, algorithm = key
+            other = sides[1][key]
+            reasons = [differing.get((row, name), "") for name in (algorithm, ours["reference"])]
+            marks = [
+                (ours[mark], other[mark], "yes" if ours[mark] == other[mark] else "no")
+                for mark in ("mark_paired", "mark_corrected")
+            ]
+            why = ", ".join(dict.fromkeys(reason for reason in reasons if reason))
+            rows.append((row, algorithm, ours["mean"], other["mean"], *marks[0], *marks[1], why))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _conclusions(results: Results) -> dict[tuple[str, str], tuple[float, str]]:
+def _conclusions(results: Results) -> dict[tuple[str, str], dict[Any, Any]]:
     counted = results.comparisons[results.comparisons["dataset"].isin(results.labels.counted)]
-    return {
-        (row_name(cell["dataset"]), cell["algorithm"]): (cell["mean"], cell["mark_paired"])
-        for cell in counted.to_dict("records")
-    }
+    return {(row_name(cell["dataset"]), cell["algorithm"]): cell for cell in counted.to_dict("records")}
 
 
-def counts_frame(conclusions: pd.DataFrame, titles: dict[str, str]) -> pd.DataFrame:
-    """Return win/tie/loss of the reference under both protocols, over the rows that both have."""
+def counts_frame(conclusions: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Return win/tie/loss of the reference under both protocols, over comparisons that can change."""
+    can = conclusions[conclusions["differs_by"] != ""]
     rows = []
-    for algorithm in dict.fromkeys(conclusions["algorithm"]):
-        mine = conclusions[conclusions["algorithm"] == algorithm]
+    for algorithm in dict.fromkeys(can["algorithm"]):
+        mine = can[can["algorithm"] == algorithm]
         counts = [win_tie_loss(mine[side]) for side in ("paper_mark", "clean_mark")]
-        kept = int((mine["survives"] == "yes").sum())
-        rows.append((titles.get(algorithm, algorithm), *counts, f"{kept} of {len(mine)}"))
-    return pd.DataFrame(rows, columns=["algorithm", "paper", "clean", "conclusions that survive"])
+        rows.append(
+            (titles.get(algorithm, algorithm), *counts, _of(mine, "same"), _of(mine, "same_corrected"))
+        )
+    return pd.DataFrame(rows, columns=["algorithm", "paper", "clean", *SAME.values()])
+
+
+def reasons_frame(conclusions: pd.DataFrame) -> pd.DataFrame:
+    """Count, for each thing that differs, the comparisons that it can change and those that stay the same."""
+    can = conclusions[conclusions["differs_by"] != ""]
+    rows = [
+        (reason, *(_of(mine, column) for column in SAME))
+        for reason, mine in can.groupby("differs_by", sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["what differs", *SAME.values()])
+
+
+SAME = {"same": "same conclusion", "same_corrected": "same by the corrected test"}
+
+
+def _of(cells: pd.DataFrame, column: str) -> str:
+    return f"{int((cells[column] == 'yes').sum())} of {len(cells)}"
 
 
 def build(paper_result: StudyResult, clean_result: StudyResult) -> Artefact:
     """Return what Table II says under each protocol, side by side."""
-    return compare(*(summarise(r.frame, labels_of(r), REFERENCE) for r in (paper_result, clean_result)))
+    paper, clean = (summarise(r.frame, labels_of(r), REFERENCE) for r in (paper_result, clean_result))
+    return compare(paper, clean, differing_cells(paper_result, clean_result))
 
 
-def compare(paper: Results, clean: Results) -> Artefact:
+def compare(paper: Results, clean: Results, differing: Differing) -> Artefact:
     """Return both protocols' conclusions side by side, and those that change."""
-    conclusions = protocols_frame(paper, clean)
+    conclusions = protocols_frame(paper, clean, differing)
     titles = dict(paper.labels.algorithms)
-    counts = counts_frame(conclusions, titles)
-    summary = survival(conclusions, paper, clean)
-    changed = conclusions[conclusions["survives"] == "no"]
+    counts, reasons = counts_frame(conclusions, titles), reasons_frame(conclusions)
+    summary, findings = survival(conclusions, paper, clean), reason_sentences(conclusions, titles)
+    changed = conclusions[conclusions["same"] == "no"]
     notes: tuple[Block, ...] = (
         Text((caption("protocols"),)),
         Text((summary,)),
-        Text(heading=f"Win/tie/loss of {titles.get(REFERENCE, REFERENCE)}"),
+        Text(findings, heading="What differs, and what it changes" if findings else "", listed=True),
+        *([reasons] if len(reasons) else []),
+        Text(heading=f"Win/tie/loss of {titles.get(REFERENCE, REFERENCE)}, where it can change"),
         counts,
         Text(() if len(changed) else ("None.",), heading="Conclusions that change"),
         *([_changes(changed, titles)] if len(changed) else []),
         paper.labels.notes_text(),
     )
     tables = (
-        Table("counts", "Win/tie/loss under both protocols", counts),
-        Table("conclusions", "Which conclusions survive the clean protocol?", conclusions),
+        Table("counts", "Win/tie/loss under both protocols, where it can change", counts),
+        Table("reasons", "What differs between the protocols", reasons),
+        Table("conclusions", "Every comparison under both protocols", conclusions),
     )
-    return Artefact(summary, tables=tables, notes=notes)
+    return Artefact(summary, findings, tables=tables, notes=notes)
 
 
 def survival(conclusions: pd.DataFrame, paper: Results, clean: Results) -> str:
-    """Say how many conclusions survive, and which rows could not be compared."""
+    """Say how many of the conclusions that can change stay the same, and which rows could not be compared."""
     if conclusions.empty:
         return "No row is complete under both protocols yet."
-    kept, marked = int((conclusions["survives"] == "yes").sum()), conclusions["paper_mark"] != "tie"
-    still = int((conclusions.loc[marked, "survives"] == "yes").sum())
     compared = set(conclusions["dataset"])
     asked = dict.fromkeys(row_name(name) for side in (paper, clean) for name in side.labels.counted)
     absent = [name for name in asked if name not in compared]
     gap = f" Not compared, because incomplete or not asked for: {', '.join(absent)}." if absent else ""
+    can = conclusions[conclusions["differs_by"] != ""]
+    same_cells = len(conclusions) - len(can)
+    fixed = f"{same_cells} of {len(conclusions)} comparisons have the same cells under both protocols"
+    if can.empty:
+        return f"{fixed}: nothing can change.{gap}"
+    wins = can[can["paper_mark"] != "tie"]
     return (
-        f"{kept} of {len(conclusions)} conclusions are the same under both protocols, over {len(compared)} "
-        f"datasets; of the {int(marked.sum())} significant ones under `paper`, {still} survive.{gap}"
+        f"{_of(can, 'same')} comparisons that can change between the protocols come to the same conclusion "
+        f"by the paper's paired test, {_of(can, 'same_corrected')} by the corrected one; of those that are "
+        f"significant under `paper`, {_of(wins, 'same')} stay. {fixed} and cannot change.{gap}"
     )
 
 
-def _changes(changed: pd.DataFrame, titles: dict[str, str]) -> pd.DataFrame:
+def reason_sentences(conclusions: pd.DataFrame, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Say for each thing that differs how many conclusions it changes, and which."""
+    sentences = []
+    for reason, mine in conclusions[conclusions["differs_by"] != ""].groupby("differs_by", sort=False):
+        changed = [
+            f"{titles.get(cell['algorithm'], cell['algorithm'])} on {cell['dataset']} "
+            f"({cell['paper_mark']} → {cell['clean_mark']})"
+            for cell in mine[mine["same"] == "no"].to_dict("records")
+        ]
+        which = f"changed: {', '.join(changed)}" if changed else "none changes"
+        sentences.append(f"{str(reason)[0].upper()}{str(reason)[1:]}: {_of(mine, 'same')} stay; {which}.")
+    return tuple(sentences)
+
+
+def _changes(changed: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     rows = [
         (
             cell["dataset"],
             titles.get(cell["algorithm"], cell["algorithm"]),
             f"{number(cell['paper_mean'])}{_word(cell['paper_mark'])}",
             f"{number(cell['clean_mean'])}{_word(cell['clean_mark'])}",
+            cell["differs_by"],
         )
         for cell in changed.to_dict("records")
     ]
-    return pd.DataFrame(rows, columns=["dataset", "algorithm", "paper", "clean"])
+    return pd.DataFrame(rows, columns=["dataset", "algorithm", "paper", "clean", "what differs"])
 
 
 def _word(mark: str) -> str:
@@ -119,8 +172,8 @@ def _word(mark: str) -> str:
 RECIPE = Recipe(
     "protocols",
     "Two protocols side by side",
-    "Which conclusions survive when nothing leaks.",
+    "Which conclusions stay when nothing leaks.",
     build,
-    protocols=("paper", "clean"),
+    variants={"paper": ("protocol=paper",), "clean": ("protocol=clean",)},
     experiment="table2",
 )

@@ -8,8 +8,10 @@ from mloml.analysis import paper
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Grid, Table, Text
 from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.below import below_sentences
 from mloml.reporting.parts.paper_comparison import compare_with_paper
 from mloml.reporting.parts.ranks import rank
+from mloml.reporting.parts.readings import readings_sentence
 from mloml.reporting.parts.selections import compare_selections
 from mloml.reporting.parts.strictness import count_tables, strictness_sentence
 from mloml.reporting.recipe import Recipe
@@ -27,24 +29,29 @@ def build(result: StudyResult) -> Artefact:
     results = summarise(result.frame, labels, REFERENCE)
     agreement, compared = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II")
     ranks = rank(results, REFERENCE, result.finished)
-    strictness = strictness_sentence(results)
+    strictness = strictness_sentence(results, paper.table2())
+    chosen = readings_sentence(compared[-1].frame)
+    below = tuple(below_sentences(results))
     grid = table2(results, result.study.protocol.name)
     starred = labels.notes.keys() & labels.algorithms.keys()
     page = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
         Text((agreement,), details="paper_comparison"),
-        Text((ranks.sentence,), heading="Ranks"),
-        ranks.diagram,
-        ranks.printed,
+        Text((chosen,), details="readings"),
+        Text(below, heading="Below the rule" if below else "", listed=True),
+        *ranks.page,
         Text(("*: see the footnotes of the table.",) if starred else ()),
         Text(("Step sizes can be chosen in other ways.",), details="selections"),
     )
     counts, tests = count_tables(results)
     selections = compare_selections(result.records, labels, paper.table2())
     main = Table("table2", RECIPE.title, grid, page, latex=grid)
-    tables = (main, *compared, counts, ranks.table, selections, tests)
-    return Artefact(agreement, (strictness, ranks.sentence), tables, (ranks.diagram,))
+    tables = (main, *compared, counts, *ranks.tables, selections, tests)
+    findings = tuple(filter(None, (strictness, chosen, *below, ranks.sentence)))
+    if not labels.counted:  # then what is below the rule is all there is
+        agreement, findings = " ".join((agreement, *below)), ()
+    return Artefact(agreement, findings, tables, ranks.figures)
 
 
 def table2(results: Results, protocol: str) -> Grid:

@@ -9,11 +9,11 @@ from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
 from mloml.reporting.figures.curves import curve_frame
 from mloml.reporting.labels import labels_of
-from mloml.reporting.parts.bp_rate import compare_rates
+from mloml.reporting.parts.bp_rate import QUESTION, compare_rates
 from mloml.reporting.parts.convergence import compare_convergence
 from mloml.reporting.parts.cost import cost_sentence, cost_table
 from mloml.reporting.parts.curves import points_table
-from mloml.reporting.parts.paper_comparison import compare_with_paper
+from mloml.reporting.parts.paper_comparison import compare_with_paper, shared_sentence
 from mloml.reporting.parts.strategies import STRATEGIES, activations, references, strategy_of
 from mloml.reporting.parts.strictness import count_tables, strictness_sentence
 from mloml.reporting.recipe import Recipe
@@ -38,24 +38,35 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
         results, paper.table3(), paper.table3_counts(), "Table III", [wrong_markers]
     )
     rate_headline, rate, bp_rate = compare_rates(results, protocol.bp_rate)
-    speed, convergence, scans = compare_convergence(result, labels)
+    speed, convergence, scans, splits = compare_convergence(result, labels)
     points = points_table(curve_frame(result.records, "scan_errors", "scan"), "scan")
     price = (cost_sentence(cost),)
-    strictness = strictness_sentence(results)
+    strictness = strictness_sentence(results, paper.table3())
+    shared = shared_sentence(compared[1].frame, "Table III")
     grid = table3(results, protocol.name)
     page = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
-        Text((agreement, wrong_markers), details="paper_comparison"),
-        Text(rate, "How much of FP's lead is BP's learning rate?", listed=True, details="bp_rate"),
+        Text((agreement, shared, wrong_markers), details="paper_comparison"),
+        Text(rate, QUESTION, listed=True, details="bp_rate"),
         Text(speed, "Does FP speed up BP's convergence?", listed=True, details="convergence"),
         Text(price, "What does a triplet cost?", listed=True, details="cost"),
     )
     main = Table("table3", RECIPE.title, grid, page, latex=grid)
     return Artefact(
         f"{agreement} {rate_headline}".rstrip(),
-        (strictness, *rate, *speed, *price),
-        (main, *compared, *count_tables(results), bp_rate, convergence, cost_table(cost), scans, points),
+        tuple(filter(None, (shared, strictness, *rate, *speed, *price))),
+        (
+            main,
+            *compared,
+            *count_tables(results),
+            bp_rate,
+            convergence,
+            cost_table(cost),
+            scans,
+            splits,
+            points,
+        ),
         tuple(block for block in convergence.page if isinstance(block, Figure)),
     )
 

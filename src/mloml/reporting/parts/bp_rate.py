@@ -1,82 +1,113 @@
-"""How much of FP's lead over BP is due to BP's learning rate."""
+"""FP against BP, at the protocol's learning rate of BP and at one chosen by cross-validation."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import pandas as pd
 
-from mloml.analysis.statistics.compare import win_tie_loss
+from mloml.analysis.statistics import Gain, gain
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Table, Text, number
+from mloml.reporting.parts.gains import both_tests, gain_text, signed
 from mloml.reporting.parts.strategies import STRATEGIES, activations, strategy_of
 from mloml.reporting.tables import Results, build_grid
 
-COLUMNS = ("dataset", "activation", "fp", "bp", "bp_cv", "lead", "lead_cv", "mark", "mark_cv", "counted")
+QUESTION = "Does FP still win when BP's learning rate is chosen by cross-validation?"
+SAME_RATE = "This protocol chooses BP's rate by cross-validation anyway: both columns of BP are the same."
 
 
-def bp_rate_frame(results: Results) -> pd.DataFrame:
-    """Return FP's lead over BP (BP's error less FP's) at both rates, where all three are complete."""
+@dataclass(frozen=True)
+class Lead:
+    """FP's lead over BP (BP's error less FP's) on one data set, at the fixed and at the chosen rate."""
+
+    dataset: str
+    title: str
+    activation: str
+    fixed: Gain
+    chosen: Gain
+    counted: bool
+
+
+def leads_of(results: Results) -> list[Lead]:
+    """Return FP's leads where FP and BP at both rates are complete."""
     labels = results.labels
-    means = {(c["dataset"], c["algorithm"]): c["mean"] for c in results.complete.to_dict("records")}
-    marks = {(c["dataset"], c["algorithm"]): c["mark_paired"] for c in results.comparisons.to_dict("records")}
-    rows = []
+    complete = set(results.complete[["dataset", "algorithm"]].itertuples(index=False, name=None))
+    found = []
     for base in activations(labels.algorithms):
-        names = (base, f"{base}_bp", f"{base}_bp_cv")
-        for dataset in labels.datasets:
-            fp, bp, bp_cv = (means.get((dataset, name)) for name in names)
-            if fp is None or bp is None or bp_cv is None:
-                continue
-            outcomes = [marks[(dataset, name)] for name in names[1:]]
-            counted = dataset not in labels.uncounted
-            rows.append((dataset, base, fp, bp, bp_cv, bp - fp, bp_cv - fp, *outcomes, counted))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        for dataset, title in labels.datasets.items():
+            three = [(dataset, name) for name in (base, f"{base}_bp", f"{base}_bp_cv")]
+            if complete.issuperset(three):
+                fp, bp, bp_cv = (results.errors[cell] for cell in three)
+                counted = dataset not in labels.uncounted
+                found.append(Lead(dataset, title, base, gain(bp, fp), gain(bp_cv, fp), counted))
+    return found
 
 
-def bp_rate_sentences(leads: pd.DataFrame, titles: dict[str, str], rate: float | None) -> list[str]:
+def bp_rate_frame(leads: list[Lead]) -> pd.DataFrame:
+    """Return every lead with the interval of the corrected test, and both tests' marks of FP."""
+    rows = []
+    for lead in leads:
+        row: dict[str, object] = {
+            "dataset": lead.dataset,
+            "activation": lead.activation,
+            "fp": lead.fixed.after,
+            "bp": lead.fixed.before,
+            "bp_cv": lead.chosen.before,
+        }
+        for found, end in ((lead.fixed, ""), (lead.chosen, "_cv")):
+            row |= {
+                f"lead{end}": found.gain,
+                f"low{end}": found.low,
+                f"high{end}": found.high,
+                f"mark{end}": found.mark_paired,
+                f"mark_corrected{end}": found.mark_corrected,
+            }
+        rows.append({**row, "counted": lead.counted})
+    return pd.DataFrame(rows)
+
+
+def bp_rate_sentences(leads: list[Lead], titles: Mapping[str, str], rate: float | None) -> list[str]:
     """Answer the question for each activation, over the counted datasets."""
     if rate is None:
-        return [
-            "This protocol chooses BP's rate by cross-validation anyway: both columns of BP are the same."
-        ]
-    counted = leads[leads["counted"].astype(bool)]
+        return [SAME_RATE]
     sentences = []
     for base, title in titles.items():
-        mine = counted[counted["activation"] == base]
-        if mine.empty:
-            continue
-        lead, lead_cv = float(mine["lead"].mean()), float(mine["lead_cv"].mean())
-        share = f" ({_gone(lead, lead_cv)} of the lead goes)" if lead > 0 else ""
-        wins = [win_tie_loss(mine[column]) for column in ("mark", "mark_cv")]
-        sentences.append(
-            f"{title}, {len(mine)} datasets: BP's error at the rate {rate:g} is {number(lead)} above FP's on "
-            f"average (win/tie/loss of FP {wins[0]}); with the rate chosen by cross-validation it is "
-            f"{number(lead_cv)} ({wins[1]}){share}."
-        )
+        mine = [lead for lead in leads if lead.counted and lead.activation == base]
+        if mine:
+            fixed, chosen = [lead.fixed for lead in mine], [lead.chosen for lead in mine]
+            wins = f"FP wins on {both_tests(fixed, 'win')}, BP on {both_tests(fixed, 'loss')}"
+            sentences.append(
+                f"{title}, {len(mine)} data sets, corrected test: at the rate {rate:g} FP's lead over BP is "
+                f"{_median(fixed)} at the median, and {wins}. "
+                f"With the rate chosen by cross-validation it is {_median(chosen)}; FP wins on "
+                f"{both_tests(chosen, 'win')}{_named(mine, 'win')}, BP on {both_tests(chosen, 'loss')}"
+                f"{_named(mine, 'loss')}."
+            )
     return sentences or ["No dataset is complete for BP at both rates and FP yet."]
 
 
-def bp_rate_headline(leads: pd.DataFrame, titles: dict[str, str], rate: float | None) -> str:
-    """Say in one sentence which share of FP's lead goes with a chosen rate; nothing where there is no lead.
-
-    >>> leads = pd.DataFrame({"activation": ["mloml_r"], "lead": [0.02], "lead_cv": [0.005], "counted": True})
-    >>> bp_rate_headline(leads, {"mloml_r": "MLOML-r"}, 1e-4)
-    "With BP's rate chosen by cross-validation, this much of FP's lead over BP goes: MLOML-r 75 %."
-    """
-    means = leads[leads["counted"].astype(bool)].groupby("activation")[["lead", "lead_cv"]].mean()
-    shares = [
-        f"{title} {_gone(means['lead'][base], means['lead_cv'][base])}"
-        for base, title in titles.items()
-        if base in means.index and means["lead"][base] > 0
-    ]
-    if rate is None or not shares:
+def bp_rate_headline(leads: list[Lead], titles: Mapping[str, str], rate: float | None) -> str:
+    """Say in one sentence on how many data sets FP still wins when BP's rate is chosen."""
+    parts = []
+    for base, title in titles.items():
+        mine = [lead for lead in leads if lead.counted and lead.activation == base]
+        wins = [
+            sum(found.mark_corrected == "win" for found in side)
+            for side in ([lead.chosen for lead in mine], [lead.fixed for lead in mine])
+        ]
+        parts += (
+            [f"{title} on {wins[0]} of {len(mine)} data sets (at the fixed rate {wins[1]})"] if mine else []
+        )
+    if rate is None or not parts:
         return ""
-    gone = ", ".join(shares)
-    return f"With BP's rate chosen by cross-validation, this much of FP's lead over BP goes: {gone}."
+    return f"With BP's rate chosen by cross-validation FP wins, by the corrected test: {', '.join(parts)}."
 
 
 def compare_rates(results: Results, rate: float | None) -> tuple[str, tuple[str, ...], Table]:
     """Return the answer in one sentence, by activation, and as a table."""
-    leads = bp_rate_frame(results)
-    titles = activations(results.labels.algorithms)
+    leads, titles = leads_of(results), activations(results.labels.algorithms)
     sentences = tuple(bp_rate_sentences(leads, titles, rate))
     shown = [name for name in results.labels.algorithms if strategy_of(name)[1] != "fbp"]
     fixed = "chosen by the protocol" if rate is None else f"{rate:g}"
@@ -84,17 +115,39 @@ def compare_rates(results: Results, rate: float | None) -> tuple[str, tuple[str,
     grid = build_grid(
         results, caption("bp_rate", rate=fixed), "tab:bp-rate", shown, columns, [caption("bp_rate_marks")]
     )
-    title = "How much of FP's lead is BP's learning rate?"
-    table = Table("bp_rate", title, leads, (Text(sentences, listed=True), grid))
+    page = (
+        Text(sentences, listed=True),
+        grid,
+        Text((caption("bp_rate_leads"),), heading="FP's lead on each data set"),
+        _printed(leads, titles),
+    )
+    table = Table("bp_rate", QUESTION, bp_rate_frame(leads), page)
     return bp_rate_headline(leads, titles, rate), sentences, table
 
 
-def _gone(lead: float, lead_cv: float) -> str:
-    """Say how much of a lead is gone.
+def _median(found: list[Gain]) -> str:
+    return signed(float(pd.Series([one.gain for one in found]).median()))
 
-    >>> _gone(0.02, 0.005), _gone(0.02, -0.001), _gone(0.02, 0.03)
-    ('75 %', 'all', 'none')
-    """
-    if lead_cv <= 0:
-        return "all"
-    return f"{100 * (1 - lead_cv / lead):.0f} %" if lead_cv < lead else "none"
+
+def _named(leads: list[Lead], mark: str) -> str:
+    """Name the data sets on which the corrected test sees a winner at the chosen rate, with the interval."""
+    names = [
+        f"{lead.title} {signed(lead.chosen.gain)} ({signed(lead.chosen.low)} to {signed(lead.chosen.high)})"
+        for lead in leads
+        if lead.chosen.mark_corrected == mark
+    ]
+    return f": {', '.join(names)}" if names else ""
+
+
+def _printed(leads: list[Lead], titles: Mapping[str, str]) -> pd.DataFrame:
+    rows = [
+        (
+            titles[lead.activation],
+            lead.title if lead.counted else f"{lead.title}, not counted",
+            number(lead.fixed.after),
+            gain_text(lead.fixed),
+            gain_text(lead.chosen),
+        )
+        for lead in leads
+    ]
+    return pd.DataFrame(rows, columns=["", "data set", "FP", "lead, fixed rate", "lead, chosen rate"])

@@ -22,13 +22,13 @@ from mloml.reporting.figures.curves import (
 )
 from mloml.reporting.figures.panels import error_axis, panel_page, whole_ticks
 from mloml.reporting.labels import Labels
+from mloml.reporting.parts.catching_up import catching_up_frame, catching_up_sentences
 from mloml.reporting.parts.strategies import STRATEGIES, STYLES, activations, strategy_of
 
 if TYPE_CHECKING:
     from mloml.execution.study import StudyResult
 
 NEVER = "not within the scans"
-RATES = {"bp": "BP at the protocol's rate", "bp_cv": "BP with its rate chosen by cross-validation"}
 
 
 def scan_curves(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.DataFrame:
@@ -40,10 +40,10 @@ def scan_curves(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.Data
 
 
 def convergence_frame(numbers: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Return errors after the first and the last scan, and the scans BP needs to catch up with FBP.
+    """Return mean errors after the first and the last scan, and the scan in which BP's mean catches up.
 
     ``*_catches_up`` is the first scan at which BP's mean error is no higher than FBP's after one scan;
-    empty when it never is.
+    empty when it never is. What happens in single splits is in :mod:`mloml.reporting.parts.catching_up`.
     """
     curves = {
         (str(dataset), str(algorithm)): part.sort_values("scan")["mean"].to_numpy()
@@ -65,34 +65,22 @@ def convergence_frame(numbers: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def convergence_sentences(convergence: pd.DataFrame) -> list[str]:
-    """Answer the question over all counted (dataset, activation) pairs."""
+def average_sentences(convergence: pd.DataFrame) -> list[str]:
+    """Give the average errors after the first and the last scan, over pairs that have all strategies."""
     if convergence.empty:
-        return ["No dataset has complete curves of BP and FBP yet."]
-    counted = convergence[convergence["counted"].astype(bool)]
-    sentences = []
-    for strategy in ("bp", "bp_cv"):
-        known = counted[counted[f"{strategy}_first"].notna()]
-        if known.empty:
-            continue
-        ahead = int((known["fbp_first"] < known[f"{strategy}_first"]).sum())
-        caught = known[f"{strategy}_catches_up"].dropna()
-        median = f", at the median in scan {caught.median():g}" if len(caught) else ""
-        first = [number(known[f"{name}_first"].mean()) for name in ("fbp", strategy)]
-        last = [number(known[f"{name}_last"].mean()) for name in ("fbp", strategy)]
-        sentences.append(
-            f"{RATES[strategy]}: after one scan FBP's mean error is lower than BP's in {ahead} of "
-            f"{len(known)} (dataset, activation) pairs (on average {first[0]} against {first[1]}); BP "
-            f"reaches what FBP has after one scan in {len(caught)} of them{median}; after the last scan "
-            f"the averages are {last[0]} and {last[1]}."
-        )
-    fp = counted[counted["fp_first"].notna()]
-    if len(fp):
-        sentences.append(
-            f"FP alone has {number(fp['fp_first'].mean())} after one scan and {number(fp['fp_last'].mean())} "
-            f"after the last, FBP {number(fp['fbp_first'].mean())} and {number(fp['fbp_last'].mean())}."
-        )
-    return sentences
+        return []
+    ends = [f"{strategy}_{end}" for strategy in STRATEGIES for end in ("first", "last")]
+    known = convergence[convergence["counted"].astype(bool)].dropna(subset=ends)
+    if known.empty:
+        return []
+    parts = [
+        f"{title} {number(known[f'{strategy}_first'].mean())} and {number(known[f'{strategy}_last'].mean())}"
+        for strategy, title in STRATEGIES.items()
+    ]
+    return [
+        f"Mean errors after the first and the last scan, over {len(known)} (dataset, activation) pairs: "
+        f"{'; '.join(parts)}."
+    ]
 
 
 def convergence_figure(curves: pd.DataFrame, base: str, labels: Labels) -> Drawing:
@@ -121,12 +109,13 @@ def convergence_figure(curves: pd.DataFrame, base: str, labels: Labels) -> Drawi
     return panel_page(titles, draw, ("scans over the training half", AXIS), columns=4, height=1.3)
 
 
-def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str, ...], Table, Table]:
-    """Return the answer in sentences, the table with a figure per activation, and every curve."""
+def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str, ...], Table, Table, Table]:
+    """Return the answer in sentences, the table with a figure per activation, every curve and every split."""
     curves = scan_curves(result.records, labels)
     numbers = plotted_numbers(curves, "scan")
     convergence = convergence_frame(numbers, labels)
-    sentences = tuple(convergence_sentences(convergence))
+    splits = catching_up_frame(curves, labels)
+    sentences = (*catching_up_sentences(splits), *average_sentences(convergence))
     page: list[Block] = [Text((caption("convergence_claim"),)), Text(sentences, listed=True)]
     for base, title in activations(labels.algorithms).items():
         mine = [strategy_of(name)[0] == base for name in curves["algorithm"]]
@@ -141,7 +130,12 @@ def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str,
         page += [Text(heading=title), figure, _printed(convergence, base, labels)]
     page.append(labels.notes_text())
     table = Table("convergence", "Does FP speed up convergence?", convergence, tuple(page))
-    return sentences, table, Table("scans", "Errors after each scan", numbers)
+    return (
+        sentences,
+        table,
+        Table("scans", "Errors after each scan", numbers),
+        Table("catching_up", "Scans until BP catches up with FBP, split by split", splits),
+    )
 
 
 def _first_scan(curve: Any, level: float) -> float | None:

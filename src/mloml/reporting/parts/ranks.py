@@ -9,7 +9,7 @@ import pandas as pd
 
 from mloml.analysis.statistics import Ranking, holm, outcome, rank_algorithms, wilcoxon
 from mloml.reporting.captions import caption
-from mloml.reporting.document import Figure, Table
+from mloml.reporting.document import Block, Figure, Table, Text
 from mloml.reporting.figures.ranks import critical_difference_figure
 from mloml.reporting.tables import Results
 
@@ -20,16 +20,21 @@ COLUMNS = (
 
 
 class Ranks(NamedTuple):
-    """What is shown of the ranks; ``printed`` is the table for readers."""
+    """What is shown of the ranks: a sentence, files, and blocks of a page. All are empty for a single set."""
 
     sentence: str
-    table: Table
-    printed: pd.DataFrame
-    diagram: Figure
+    tables: tuple[Table, ...] = ()
+    page: tuple[Block, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
 
 def rank(results: Results, reference: str, ready: bool) -> Ranks:
-    """Rank the algorithms; the diagram is drawn when ``ready``."""
+    """Rank the algorithms; the diagram is drawn when ``ready``.
+
+    A study that asks for a single counted dataset has nothing to rank over, now or later.
+    """
+    if len(results.labels.counted) < 2 or len(results.labels.algorithms) < 2:
+        return Ranks("")
     titles = results.labels.starred(results.labels.algorithms)
     ranking = ranking_of(results)
     frame = ranks_frame(results, ranking, reference)
@@ -51,7 +56,9 @@ def rank(results: Results, reference: str, ready: bool) -> Ranks:
             ],
         }
     )
-    return Ranks(ranks_sentence(results, ranking), Table("ranks", "Mean ranks", frame), printed, diagram)
+    sentence = ranks_sentence(results, ranking)
+    page = (Text((sentence,), heading="Ranks"), diagram, printed)
+    return Ranks(sentence, (Table("ranks", "Mean ranks", frame),), page, (diagram,))
 
 
 def ranking_of(results: Results) -> Ranking:

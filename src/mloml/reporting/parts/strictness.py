@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
+from mloml.analysis.paper.published import paper_row
 from mloml.analysis.statistics import counts_against_reference, surviving
 from mloml.analysis.statistics.compare import OUTCOMES
 from mloml.reporting.document import Table
@@ -20,15 +23,33 @@ def count_tables(results: Results) -> tuple[Table, Table]:
     )
 
 
-def strictness_sentence(results: Results) -> str:
-    """Say how many marks of the plain test stay under stricter ones."""
+def strictness_sentence(results: Results, published: pd.DataFrame) -> str:
+    """Say how many comparisons are significant by the paper's test, and how many by stricter ones.
+
+    Comparisons that the paper has as well (``published``) are counted apart from those that are only ours.
+    """
     counted = results.comparisons[results.comparisons["dataset"].isin(results.labels.counted)]
+    printed = set(published[["dataset", "algorithm"]].itertuples(index=False, name=None))
+    theirs = [
+        (paper_row(dataset), algorithm) in printed
+        for dataset, algorithm in counted[["dataset", "algorithm"]].itertuples(index=False, name=None)
+    ]
+    both, only_ours = counted[theirs], counted[[not known for known in theirs]]
     if counted.empty:
-        return "Nothing could be tested against the reference yet."
-    corrected, marks = surviving(counted, "mark_corrected")
-    adjusted, _ = surviving(counted, "mark_holm")
+        below = len(results.comparisons)
+        return "" if below else "Nothing could be tested against the reference yet."
+    first = _significant(both, "our", "comparisons that the paper has too")
+    beside = _significant(only_ours, "the", "comparisons that the paper does not have")
+    return " ".join(filter(None, [first, beside]))
+
+
+def _significant(comparisons: pd.DataFrame, whose: str, which: str) -> str:
+    if comparisons.empty:
+        return ""
+    corrected, marks = surviving(comparisons, "mark_corrected")
+    adjusted, _ = surviving(comparisons, "mark_holm")
     return (
-        f"Of {marks} marks of the paper's test, {corrected} survive the corrected resampled t-test (Nadeau "
-        f"and Bengio; overlapping halves make the plain test too eager) and {adjusted} survive Wilcoxon's "
-        f"test with Holm's correction over all {len(counted)} comparisons."
+        f"{marks} of {whose} {len(comparisons)} {which} are significant by the paper's paired t-test; "
+        f"{corrected} remain under the corrected resampled t-test (Nadeau and Bengio: overlapping halves "
+        f"make the plain test too eager), {adjusted} under Wilcoxon's test with Holm's correction."
     )
