@@ -40,7 +40,7 @@ def test_its_files_are_there_and_the_page_has_the_numbers(published) -> None:
         in text
     )
     assert text.startswith("# Beyond the paper: which learner when\n")
-    assert "On 12 sets that the paper never saw, 5 random halves each: On unit rows MLOML-r beats" in text
+    assert "12 sets that the paper never saw, 5 random halves of each. On unit rows MLOML-r beats" in text
     assert "LDA on standardised features has no result on Set03: failed in 5 of 5 splits" in text
     assert "Set00: A stratified sample of 200 of 400 rows" in text
 
@@ -64,9 +64,9 @@ def test_the_report_shows_the_page(published) -> None:
     sentences = [
         sentence for block in document["notes"] if block["kind"] == "Text" for sentence in block["sentences"]
     ]
-    assert document["headline"] in sentences and len(sentences) > 40
+    assert document["headline"] in sentences and len(sentences) > 20
     page = write_report(published.parent).read_text(encoding="utf-8")
-    assert "Does learning the layers help, or the non-linearity alone?" in page
+    assert "Learning the layers, or the non-linearity alone?" in page
     assert "Cost against accuracy" in page and "is damaged" not in page
 
 

@@ -11,10 +11,10 @@ import pandas as pd
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Block, Figure, Table, Text
 from mloml.reporting.figures.cost import cost_figure
-from mloml.reporting.parts.beyond import statements
+from mloml.reporting.parts.beyond import statements, summary
 from mloml.reporting.parts.beyond.advice import advice_sentences, glance
 from mloml.reporting.parts.beyond.grids import errors_table, missing_sentences, ranks_table
-from mloml.reporting.parts.beyond.scaling import across, scaling_in_short, scaling_sentences
+from mloml.reporting.parts.beyond.scaling import across
 from mloml.reporting.parts.beyond.side import Side, side_of
 from mloml.reporting.recipe import Recipe
 
@@ -30,30 +30,28 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
 def document(sides: Sequence[Side]) -> Artefact:
     """Return the artefact of two studies whose tests are carried out."""
     over, on_sets = across(sides)
+    scaled = summary.scaling_sentences(sides, over)
     ranks = [ranks_table(side) for side in sides]
     picture = cost_picture(sides)
-    headline = " ".join([_sets(sides), *map(statements.claims_in_short, sides)])
-    findings = (
-        *(text for side in sides if (text := statements.layers_in_short(side))),
-        *map(statements.help_in_short, sides),
+    headline = " ".join([summary.size_sentence(sides), *map(summary.claims_sentence, sides)])
+    said = (
+        *map(summary.layers_sentence, sides),
+        *map(summary.help_sentence, sides),
+        summary.differing_sentence(sides),
         *(sentence for side in sides for sentence in advice_sentences(side)),
-        scaling_in_short(sides, over),
+        *scaled,
     )
+    findings = tuple(sentence for sentence in said if sentence)
     notes: tuple[Block, ...] = (
         Text((caption("beyond_rule"),)),
         Text((headline, *findings), heading="In short", listed=True),
-        Text(heading="The methods at a glance"),
-        glance(sides),
-        Text((caption("beyond_glance"),)),
-        Text(statements.help_sentences(sides), heading="Does learning help?", listed=True),
-        _both(
-            sides, statements.learning_sentences, "Does learning the layers help, or the non-linearity alone?"
-        ),
-        _both(sides, statements.layer_sentences, "Do three layers help, against one?"),
-        _both(sides, statements.rival_sentences, "Does MLOML beat MOML, OPML and LMNN?"),
-        _both(sides, statements.where_sentences, "Where?"),
-        Text((caption("beyond_scaling"),), heading="What scaling alone does"),
-        Text(scaling_sentences(sides, over), listed=True),
+        *_table("The methods at a glance", glance(sides), "beyond_glance"),
+        *_table("Does learning help?", statements.help_frame(sides)),
+        *_table("Does MLOML beat MOML, OPML and LMNN?", statements.rivals_frame(sides)),
+        *_table("Do three layers help, against one?", statements.layers_frame(sides)),
+        *_table("Learning the layers, or the non-linearity alone?", statements.learning_frame(sides)),
+        _both(sides, summary.where_sentences, "Where?"),
+        *_table("What scaling alone does", statements.scaling_frame(sides, over), "beyond_scaling"),
         Text(tuple(sentence for sentence, _, _ in ranks), heading="Ranks", listed=True),
         *(diagram for _, _, diagram in ranks),
         Text((picture.caption,), heading=picture.title),
@@ -63,9 +61,13 @@ def document(sides: Sequence[Side]) -> Artefact:
     )
     tables = (
         *map(errors_table, sides),
-        Table("over_sets", "Every test over sets", _over_sets(sides, over)),
+        Table("over_sets", "Every test over sets", _stacked([side.over_sets for side in sides], sides, over)),
         *(table for _, table, _ in ranks),
-        Table("on_sets", "Every test on a single set", _on_sets(sides, on_sets)),
+        Table(
+            "on_sets",
+            "Every test on a single set",
+            _stacked([side.on_sets for side in sides], sides, on_sets),
+        ),
     )
     return Artefact(headline, findings, tables, (*(d for _, _, d in ranks), picture), notes)
 
@@ -75,7 +77,7 @@ def cost_picture(sides: Sequence[Side]) -> Figure:
     numbers = pd.concat([side.cost.assign(study=side.name) for side in sides], ignore_index=True)
     numbers = numbers[["study", *(name for name in numbers.columns if name != "study")]]
     titles = {name: title for side in sides for name, title in side.labels.algorithms.items()}
-    studies = {side.name: f"{side.scaling} ({side.name})" for side in sides}
+    studies = {side.name: side.scaling for side in sides}
     return Figure(
         "cost",
         "Cost against accuracy",
@@ -86,12 +88,10 @@ def cost_picture(sides: Sequence[Side]) -> Figure:
     )
 
 
-def _sets(sides: Sequence[Side]) -> str:
-    """Say on how much data, before anything is claimed."""
-    counts = dict.fromkeys(len(side.labels.datasets) - len(side.labels.missing) for side in sides)
-    sampled = sorted({side.labels.splits for side in sides})
-    sets = " and ".join(map(str, counts))
-    return f"On {sets} sets that the paper never saw, {' and '.join(map(str, sampled))} random halves each:"
+def _table(heading: str, frame: pd.DataFrame, remark: str = "") -> tuple[Block, ...]:
+    """Return a table of the page with its heading and a caption below; nothing if it has no rows."""
+    below = (Text((caption(remark),)),) if remark else ()
+    return (Text(heading=heading), frame, *below) if len(frame) else ()
 
 
 def _both(sides: Sequence[Side], say: Callable[[Side], Sequence[str]], heading: str) -> Text:
@@ -99,17 +99,10 @@ def _both(sides: Sequence[Side], say: Callable[[Side], Sequence[str]], heading: 
     return Text(sentences, heading if sentences else "", listed=True)
 
 
-def _over_sets(sides: Sequence[Side], over: pd.DataFrame) -> pd.DataFrame:
-    return _stacked([side.over_sets.assign(study=side.name) for side in sides], over)
-
-
-def _on_sets(sides: Sequence[Side], on_sets: pd.DataFrame) -> pd.DataFrame:
-    return _stacked([side.on_sets.assign(study=side.name) for side in sides], on_sets)
-
-
-def _stacked(parts: Sequence[pd.DataFrame], scaling: pd.DataFrame) -> pd.DataFrame:
+def _stacked(parts: Sequence[pd.DataFrame], sides: Sequence[Side], scaling: pd.DataFrame) -> pd.DataFrame:
     """Return all studies' tests in one table; those of scaling compare with Euclidean of the other study."""
-    table = pd.concat([*parts, scaling], ignore_index=True)
+    named = [part.assign(study=side.name) for part, side in zip(parts, sides, strict=True)]
+    table = pd.concat([part for part in (*named, scaling) if len(part)] or [scaling], ignore_index=True)
     return table[["study", *(name for name in table.columns if name != "study")]]
 
 

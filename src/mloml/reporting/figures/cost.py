@@ -31,6 +31,7 @@ def cost_figure(numbers: pd.DataFrame, studies: Mapping[str, str], titles: Mappi
     panels = figure.subplots(1, len(studies), sharey=True, squeeze=False)[0]
     for axes, (study, title) in zip(panels, studies.items(), strict=True):
         axes.set_title(title)
+        axes.set_xlabel("seconds per training row")
         part = numbers[numbers["study"] == study]
         drawn = part[np.isfinite(part["seconds_per_row"]) & np.isfinite(part["relative_error"])]
         if drawn.empty:
@@ -43,7 +44,6 @@ def cost_figure(numbers: pd.DataFrame, studies: Mapping[str, str], titles: Mappi
             entries.setdefault(label, handle)
     if entries:
         figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=6, fontsize=6.5)
-    figure.supxlabel("seconds per training row (log)", fontsize=7.5)
     figure.supylabel("mean error relative to Euclidean's", fontsize=7.5)
     return figure
 

@@ -33,14 +33,12 @@ def _of(side: Side, name: str) -> dict[str, str]:
         return {}
     test, cost = side.test("euclidean", name), _cost(side, name)
     said = SAID[test["verdict"]] if test and test["sets"] else DASH
-    counts = f"{test['wins']}/{test['ties']}/{test['losses']}" if test else DASH
     relative = cost["relative_error"]
     return {
         "against Euclidean": said,
-        "win/tie/loss": counts,
-        "error relative to Euclidean's": number(relative) if np.isfinite(relative) else DASH,
+        "relative error": number(relative) if np.isfinite(relative) else DASH,
         "mean rank": f"{side.ranking.ranks[name]:.1f}" if name in side.ranking.ranks else DASH,
-        "per training row": duration(cost["seconds_per_row"]),
+        "a training row": duration(cost["seconds_per_row"]),
     }
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SCALINGS = {"clean": "unit rows", "standardised": "standardised features"}
 """What each protocol does to the rows, in words that follow "on"."""
+TestRow = Mapping[Any, Any]
+"""A pair's row of a test over sets, see :data:`mloml.analysis.statistics.over_sets.OVER_SETS`."""
 SEE_RULE = ": see docs/beyond.md"
 """Ends that part of a data set's note which says what of it was taken."""
 
@@ -61,13 +63,13 @@ class Side:
     reasons: Mapping[tuple[str, str], str]
     finished: bool
 
-    def test(self, test: str, algorithm: str, reference: str = EUCLIDEAN) -> dict[str, Any] | None:
+    def test(self, test: str, algorithm: str, reference: str = EUCLIDEAN) -> TestRow | None:
         """Return a pair's row of a test over sets; None if the study does not have both methods."""
         table = self.over_sets
         rows = table[
             (table["test"] == test) & (table["algorithm"] == algorithm) & (table["reference"] == reference)
         ]
-        return {str(key): value for key, value in rows.iloc[0].items()} if len(rows) else None
+        return rows.iloc[0].to_dict() if len(rows) else None
 
     def sets_with(self, test: str, algorithm: str, reference: str, outcome: str) -> list[str]:
         """Return the titles of the sets on which a method wins or loses."""
@@ -79,6 +81,11 @@ class Side:
             & (table["outcome"] == outcome)
         ]
         return [self.labels.datasets[name] for name in rows["dataset"]]
+
+    @property
+    def n_sets(self) -> int:
+        """Number of data sets that could be had."""
+        return len(self.labels.datasets) - len(self.labels.missing)
 
     @property
     def learners(self) -> list[str]:

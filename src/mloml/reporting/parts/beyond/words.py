@@ -6,36 +6,23 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mloml.reporting.document import number
-
-DIRECTIONS = {"smaller": "smaller errors", "larger": "larger errors", "": "no difference is shown"}
+from mloml.reporting.document import DASH, number
 
 
-def evidence(row: Mapping[Any, Any]) -> str:
-    """Return the median difference, the counts and the corrected p-value of a test over sets.
+def evidence(row: Mapping[Any, Any] | None, sets: int) -> str:
+    """Return the median difference, wins/ties/losses and the corrected p-value of a test over sets.
 
-    >>> counts = {"sets": 22, "wins": 1, "ties": 21, "losses": 0}
-    >>> evidence({**counts, "median_difference": -0.0123, "p_holm": 0.031})
-    'median difference -.012, 1 win, 21 ties, 0 losses on 22 sets, p = .031'
+    ``sets`` is the number of sets asked for; if fewer could be compared, their number is said.
+
+    >>> test = {"sets": 22, "wins": 1, "ties": 21, "losses": 0, "median_difference": -0.0123, "p_holm": 0.031}
+    >>> evidence(test, 22), evidence({**test, "sets": 20}, 22)
+    ('-.012, 1/21/0, p = .031', '-.012, 1/21/0, p = .031 (20 of 22 sets)')
     """
-    if not row["sets"]:
-        return "no set has a result of both"
-    counts = ", ".join(
-        f"{row[word]} {word if row[word] != 1 else single}"
-        for single, word in (("win", "wins"), ("tie", "ties"), ("loss", "losses"))
-    )
-    sets = "1 set" if row["sets"] == 1 else f"{row['sets']} sets"
-    median = number(row["median_difference"])
-    return f"median difference {median}, {counts} on {sets}, {p_value(row['p_holm'])}"
-
-
-def compared(row: Mapping[Any, Any]) -> str:
-    """Return what a test says, and by which numbers.
-
-    >>> compared({"sets": 0, "verdict": ""})
-    'no set has a result of both'
-    """
-    return f"{DIRECTIONS[row['verdict']]}, {evidence(row)}" if row["sets"] else evidence(row)
+    if row is None or not row["sets"]:
+        return DASH
+    counts = "/".join(str(row[word]) for word in ("wins", "ties", "losses"))
+    fewer = f" ({row['sets']} of {sets} sets)" if row["sets"] < sets else ""
+    return f"{number(row['median_difference'])}, {counts}, {p_value(row['p_holm'])}{fewer}"
 
 
 def p_value(p: float) -> str:
@@ -52,13 +39,36 @@ def p_value(p: float) -> str:
     return f"p = {p:.{digits}f}".replace("0.", ".", 1)
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
+def listed(names: Sequence[str]) -> str:
     """Return names as a sentence has them.
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(titles: Sequence[str]) -> str:
+    """Return data sets with their number.
+
+    >>> counted(["Glass", "Sonar"]), counted([])
+    ('2 sets (Glass, Sonar)', 'no set')
+    """
+    if not titles:
+        return "no set"
+    return f"{len(titles)} set{'' if len(titles) == 1 else 's'} ({', '.join(titles)})"
+
+
+def grouped(said: Mapping[str, str]) -> str:
+    """Return what is said of several things, those of which the same is said together.
+
+    >>> grouped({"ReLU": "layers help", "tanh": "layers harm", "sigmoid": "layers help"})
+    'layers help for ReLU and sigmoid; layers harm for tanh'
+    """
+    groups: dict[str, list[str]] = {}
+    for name, text in said.items():
+        groups.setdefault(text, []).append(name)
+    return "; ".join(f"{text} for {listed(names)}" for text, names in groups.items())
 
 
 def duration(seconds: float) -> str:
