@@ -35,6 +35,8 @@ STYLES = {
     "kissme": Style(PURPLE, "P", "-"),
     "lmdml": Style(PURPLE, "X", "--"),
     "mlcc": Style(PURPLE, "*", ":"),
+    "nca": Style(BLACK, "X", "-"),
+    "lda": Style(BLACK, "P", "-"),
     "rdml": Style(ORANGE, "D", "-"),
     "lego": Style(SKY, "s", "-"),
     "oasis": Style(GREY, "v", "-"),
