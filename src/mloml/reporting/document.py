@@ -106,6 +106,8 @@ class Grid:
         Sentences below the grid that belong to no entry.
     corner : str
         Heading of the column of row titles.
+    widths : tuple of float
+        Shares of LaTeX's text width, for columns of sentences; the first is that of the row titles.
     """
 
     caption: str
@@ -116,6 +118,7 @@ class Grid:
     counts: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     corner: str = "dataset"
+    widths: tuple[float, ...] = ()
 
     def footnotes(self) -> dict[str, str]:
         """Return the letter of every note, in the order in which a reader meets them.

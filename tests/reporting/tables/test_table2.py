@@ -20,7 +20,7 @@ FILES = {
     "table2.csv", "table2.tex", "table2.md", "win_tie_loss.csv", "tests.csv", "ranks.csv", "selections.csv",
     "selections.md", "paper_comparison.csv", "paper_comparison_counts.csv", "paper_comparison.md",
     "paper_comparison.tex", "critical_difference.pdf", "critical_difference.png", "artefact.json",
-    "findings.md",
+    "findings.md", "agreement.csv", "agreement.md", "agreement.pdf", "agreement.png",
 }  # fmt: skip
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from mloml.analysis import paper
 from mloml.reporting.captions import caption
-from mloml.reporting.document import Artefact, Grid, Table, Text
+from mloml.reporting.document import Artefact, Block, Grid, Table, Text
 from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.agreement import agreement_picture
 from mloml.reporting.parts.paper_comparison import compare_with_paper
 from mloml.reporting.parts.ranks import rank
 from mloml.reporting.parts.selections import compare_selections
@@ -26,14 +27,16 @@ def build(result: StudyResult) -> Artefact:
     labels = labels_of(result)
     results = summarise(result.frame, labels, REFERENCE)
     agreement, compared = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II")
+    picture = agreement_picture(compared[1].numbers, labels, "Table II", result.finished)
     ranks = rank(results, REFERENCE, result.finished)
     strictness = strictness_sentence(results)
     grid = table2(results, result.study.protocol.name)
     starred = labels.notes.keys() & labels.algorithms.keys()
-    page = (
+    page: tuple[Block, ...] = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
         Text((agreement,), details="paper_comparison"),
+        *picture,
         Text((ranks.sentence,), heading="Ranks"),
         ranks.diagram,
         ranks.printed,
@@ -44,7 +47,7 @@ def build(result: StudyResult) -> Artefact:
     selections = compare_selections(result.records, labels, paper.table2())
     main = Table("table2", RECIPE.title, grid, page, latex=grid)
     tables = (main, *compared, counts, ranks.table, selections, tests)
-    return Artefact(agreement, (strictness, ranks.sentence), tables, (ranks.diagram,))
+    return Artefact(agreement, (strictness, ranks.sentence), tables, (*picture, ranks.diagram))
 
 
 def table2(results: Results, protocol: str) -> Grid:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from mloml.analysis import paper
 from mloml.reporting.captions import caption
-from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
+from mloml.reporting.document import Artefact, Block, Figure, Grid, Table, Text
 from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.agreement import agreement_picture
 from mloml.reporting.parts.bp_rate import compare_rates
 from mloml.reporting.parts.convergence import compare_convergence
 from mloml.reporting.parts.cost import cost_sentence, cost_table
@@ -35,15 +36,17 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     agreement, compared = compare_with_paper(
         results, paper.table3(), paper.table3_counts(), "Table III", [wrong_markers]
     )
+    picture = agreement_picture(compared[1].numbers, labels, "Table III", result.finished)
     rate_headline, rate, bp_rate = compare_rates(results, protocol.bp_rate)
     speed, convergence, scans = compare_convergence(result, labels)
     price = (cost_sentence(cost),)
     strictness = strictness_sentence(results)
     grid = table3(results, protocol.name)
-    page = (
+    page: tuple[Block, ...] = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
         Text((agreement, wrong_markers), details="paper_comparison"),
+        *picture,
         Text(rate, "How much of FP's lead is BP's learning rate?", listed=True, details="bp_rate"),
         Text(speed, "Does FP speed up BP's convergence?", listed=True, details="convergence"),
         Text(price, "What does a triplet cost?", listed=True, details="cost"),
@@ -53,7 +56,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
         f"{agreement} {rate_headline}".rstrip(),
         (strictness, *rate, *speed, *price),
         (main, *compared, *count_tables(results), bp_rate, convergence, cost_table(cost), scans),
-        tuple(block for block in convergence.page if isinstance(block, Figure)),
+        (*picture, *(block for block in convergence.page if isinstance(block, Figure))),
     )
 
 
