@@ -182,6 +182,22 @@ def test_a_gain_is_learned_if_the_trained_stack_beats_the_untrained_one():
     assert JUDGES["learned"](gains.iloc[:1]).verdict == "reproduced"
 
 
+def test_other_data_are_judged_by_the_pairs_that_a_test_over_sets_confirms():
+    rows = [
+        (study, test, stack, "smaller" if study == "clean" else "", 22)
+        for study in ("clean", "standardised")
+        for test in ("layers", "rivals", "euclidean", "untrained")
+        for stack in ("mloml_r", "mloml_s", "mloml_t")
+    ]
+    frame = pd.DataFrame(rows, columns=["study", "test", "algorithm", "verdict", "sets"])
+    nca = frame.iloc[:1].assign(test="euclidean", algorithm="nca")  # no claim of the paper
+    for name, pairs in (("rivals_elsewhere", 6), ("euclidean_elsewhere", 3)):
+        answer = JUDGES[name](pd.concat([frame, nca]))
+        assert answer.verdict == "not reproduced"  # half of the pairs are not more than half
+        assert f"clean: smaller in {pairs} and larger in 0 of {pairs} pairs" in answer.ours
+        assert JUDGES[name](frame[frame["study"] == "clean"]).verdict == "reproduced"
+
+
 def test_an_answer_knows_only_the_five_words():
     with pytest.raises(ValueError, match="splendid"):
         Answer("", "splendid")

@@ -216,7 +216,9 @@ Block = Text | Grid | pd.DataFrame | Figure
 class Table:
     """Numbers with a name: ``.csv``, with words about them ``.md``, as a LaTeX table ``.tex``.
 
-    ``hidden`` names columns that the HTML page leaves out, because words beside them say the same.
+    ``hidden`` names columns that the HTML page leaves out, because words beside them say the same. What is
+    ``in_sight`` is shown there unfolded: its page first, its numbers below. A table of ``sentences`` has its
+    cells in full.
     """
 
     name: str
@@ -225,6 +227,8 @@ class Table:
     page: tuple[Block, ...] = ()
     latex: Grid | None = None
     hidden: tuple[str, ...] = ()
+    in_sight: bool = False
+    sentences: bool = False
 
 
 @dataclass(frozen=True)

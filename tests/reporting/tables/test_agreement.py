@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from mloml.analysis import paper
-from mloml.analysis.statistics.means import welch_half_width
+from mloml.analysis.statistics.intervals import welch_half_width
 from mloml.reporting.figures.agreement import REACH, agreement_figure, agreement_numbers
 from mloml.reporting.figures.style import paper_style
 from mloml.reporting.labels import labels_of

@@ -35,7 +35,7 @@ def build(published: Published) -> Artefact:
     claims = claims_frame(published)
     page: tuple[Block, ...] = (Text(HOW[:1]), linked(claims), Text(HOW[1:]), rules())
     table = Table(
-        "claims", RECIPE.title, claims, page, latex=_latex(claims), hidden=("rule", "numbers", "command")
+        "claims", RECIPE.title, claims, page, latex=_latex(claims), hidden=("rule",), sentences=True
     )
     return Artefact(headline(claims), tables=(table,))
 

@@ -142,7 +142,8 @@ def _lower_and_higher(part: pd.DataFrame) -> Found:
         for test in ("p_paired", "p_corrected")
         for sign in (1, -1)
     ]
-    return Found(*sides, len(part))
+    lower, higher, surely_lower, surely_higher = sides
+    return Found(lower, higher, surely_lower, surely_higher, len(part))
 
 
 CLAIMS = (

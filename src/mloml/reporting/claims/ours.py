@@ -6,6 +6,8 @@ import pandas as pd
 
 from mloml.reporting.claims.claim import NOT, Answer, Claim, by_share
 
+STACKS = ("mloml_t", "mloml_s", "mloml_r")
+
 
 def gain_is_learned(gains: pd.DataFrame) -> Answer:
     """Count the stacks that beat Euclidean distance, and those among them that beat an untrained one."""
@@ -25,6 +27,37 @@ def gain_is_learned(gains: pd.DataFrame) -> Answer:
     return Answer(text, by_share(both, int(better.sum())) if better.any() else NOT)
 
 
+def beats_rivals_elsewhere(over_sets: pd.DataFrame) -> Answer:
+    """Count the pairs in which a stack's errors are smaller than MOML's, OPML's or LMNN's over the sets."""
+    return _over_sets(over_sets[over_sets["test"].isin(["layers", "rivals"])])
+
+
+def beats_euclidean_elsewhere(over_sets: pd.DataFrame) -> Answer:
+    """Count the stacks whose errors are smaller than those of Euclidean distance over the sets."""
+    against = over_sets[(over_sets["test"] == "euclidean") & over_sets["algorithm"].isin(STACKS)]
+    learned = over_sets[over_sets["test"] == "untrained"]
+    answer = _over_sets(against)
+    return Answer(
+        f"{answer.ours}; against the same stacks untrained: {_over_sets(learned).ours}", answer.verdict
+    )
+
+
+def _over_sets(pairs: pd.DataFrame) -> Answer:
+    """Count smaller and larger errors by study: Wilcoxon's test over the sets with Holm's correction."""
+    parts = []
+    for study, part in pairs.groupby("study", sort=False):
+        smaller, larger = (int((part["verdict"] == word).sum()) for word in ("smaller", "larger"))
+        parts.append(f"{study}: smaller in {smaller} and larger in {larger} of {len(part)} pairs")
+    text = f"{'; '.join(parts)} (Wilcoxon over up to {int(pairs['sets'].max())} sets, Holm)"
+    return Answer(text, by_share(int((pairs["verdict"] == "smaller").sum()), len(pairs)))
+
+
+OVER_SETS_RULE = (
+    "pairs in which errors are significantly smaller over the sets; reproduced: at least 90 %; in part: more "
+    "than half"
+)
+BEYOND = {"shows": "beyond/beyond.md", "command": "make reproduce-beyond"}
+
 CLAIMS = (
     Claim(
         "learned",
@@ -37,5 +70,23 @@ CLAIMS = (
         "too; reproduced: at least 90 %; in part: more than half",
         "untrained/untrained.md",
         "make reproduce-untrained",
+    ),
+    Claim(
+        "rivals_elsewhere",
+        "On other data, too, MLOML has smaller errors than MOML, OPML and LMNN",
+        "claimed in general, shown on 12 sets",
+        ("beyond/over_sets",),
+        beats_rivals_elsewhere,
+        OVER_SETS_RULE,
+        **BEYOND,
+    ),
+    Claim(
+        "euclidean_elsewhere",
+        "On other data, too, MLOML has smaller errors than Euclidean distance",
+        "claimed in general, shown on 12 sets",
+        ("beyond/over_sets",),
+        beats_euclidean_elsewhere,
+        OVER_SETS_RULE,
+        **BEYOND,
     ),
 )

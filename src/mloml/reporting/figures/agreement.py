@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from mloml.analysis.paper.comparison import AGREES, HIGHER, LOWER
 from mloml.analysis.paper.published import SPLITS
-from mloml.analysis.statistics.means import welch_half_width
+from mloml.analysis.statistics.intervals import welch_half_width
 from mloml.reporting.document import number
 from mloml.reporting.figures.style import BLACK, BLUE, GREY, PAGE_WIDTH, VERMILION
 
@@ -26,7 +26,13 @@ MARKERS = {AGREES: "o", LOWER: "<", HIGHER: ">"}
 def agreement_numbers(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return our mean less the paper's in every cell, with the 95 % interval that belongs to Welch's test."""
     halves = [
-        welch_half_width(cell["our_std"], int(cell["our_splits"]), cell["paper_std"], SPLITS)
+        welch_half_width(
+            cell["our_std"],
+            int(cell["our_splits"]),
+            cell["paper_std"],
+            SPLITS,
+            cell.get("between_draws", 0.0),
+        )
         for cell in comparison.to_dict("records")
     ]
     shown = comparison[["dataset", "algorithm", "paper_mean", "our_mean", "difference", "verdict"]]
