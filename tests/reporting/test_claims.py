@@ -252,6 +252,26 @@ def test_the_command_reads_a_folder_and_writes_the_table_in_every_format(tmp_pat
     assert document["command"] == "mloml reproduce claims"
 
 
+def test_a_trial_among_the_runs_is_named_and_every_run_is_listed(tmp_path):
+    manifests = {"table2": "paper", "fig5": "lite", "beyond/clean": "clean", "mine": "lite"}
+    for run, protocol in manifests.items():
+        (tmp_path / run).mkdir(parents=True)
+        content = {
+            "config": {"protocol": {"name": protocol, "splits": 3}},
+            "git": {"revision": "0123456789abcdef"},
+        }
+        (tmp_path / run / "manifest.json").write_text(json.dumps(content))
+    (tmp_path / "table3").mkdir()
+    (tmp_path / "table3" / "manifest.json").write_text("[")
+    artefact = RECIPE.read(tmp_path)
+    assert "(protocol `lite`), from which nothing follows: fig5." in artefact.headline
+    runs = artefact.tables[1].numbers
+    assert runs.set_index("run")["protocol"].to_dict() == {
+        "table2": "paper", "table3": "", "fig5": "lite", "beyond/clean": "clean"
+    }  # fmt: skip
+    assert set(runs["revision"]) == {"0123456789ab", ""}
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_the_latex_table_compiles_and_fits_the_page(tmp_path):
     publish(RECIPE.read(tmp_path), tmp_path / "claims")

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from mloml.reporting.claims import CLAIMS, VERDICTS, Published, read_published
+from mloml.reporting.claims import CLAIMS, VERDICTS, Published, read_published, read_runs
 from mloml.reporting.document import Artefact, Block, Grid, Table, Text, frame_grid
 from mloml.reporting.recipe import Recipe
 
+RUNS = "claims/runs"
+TRIAL = "lite"
+"""A protocol that is for trying things out: nothing follows from its few splits."""
 SHOWN = ["claim", "the paper", "measured", "verdict"]
 LATEX_WIDTHS = (0.22, 0.2, 0.4, 0.12)
 HOW = (
@@ -27,17 +30,23 @@ HOW = (
 
 def read(results: Path) -> Published:
     """Read the tables that the claims ask for out of a results folder."""
-    return read_published(results, dict.fromkeys(table for claim in CLAIMS for table in claim.tables))
+    wanted = dict.fromkeys(table for claim in CLAIMS for table in claim.tables)
+    runs = read_runs(results, dict.fromkeys(table.split("/")[0] for table in wanted))
+    return {**read_published(results, wanted), RUNS: runs}
 
 
 def build(published: Published) -> Artefact:
     """Judge every claim by the tables there are."""
-    claims = claims_frame(published)
+    claims, runs = claims_frame(published), published.get(RUNS)
     page: tuple[Block, ...] = (Text(HOW[:1]), linked(claims), Text(HOW[1:]), rules())
     table = Table(
         "claims", RECIPE.title, claims, page, latex=_latex(claims), hidden=("rule",), sentences=True
     )
-    return Artefact(headline(claims), tables=(table,))
+    said = tuple(
+        f"{row['claim']}: {row['verdict']} ({row['measured']})." for row in claims.to_dict("records")
+    )
+    tables = (table,) if runs is None else (table, Table("runs", "The runs that this was read from", runs))
+    return Artefact(headline(claims, runs), said, tables)
 
 
 def claims_frame(published: Published) -> pd.DataFrame:
@@ -76,11 +85,15 @@ def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
     return claims[SHOWN].assign(where=where)
 
 
-def headline(claims: pd.DataFrame) -> str:
-    """Count the verdicts."""
+def headline(claims: pd.DataFrame, runs: pd.DataFrame | None = None) -> str:
+    """Count the verdicts; say so if runs that were only a trial are among their sources."""
     found = claims["verdict"].tolist()
     counts = ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
-    return f"Of {len(found)} claims: {counts}."
+    trials = [] if runs is None else list(runs.loc[runs["protocol"] == TRIAL, "run"])
+    warning = (
+        f" A trial (protocol `{TRIAL}`), from which nothing follows: {', '.join(trials)}." if trials else ""
+    )
+    return f"Of {len(found)} claims: {counts}.{warning}"
 
 
 def rules() -> Text:

@@ -32,6 +32,35 @@ def read_published(results: Path, wanted: Iterable[str]) -> Published:
     return frames
 
 
+def read_runs(results: Path, artefacts: Iterable[str]) -> pd.DataFrame:
+    """Return where the tables of some artefacts come from: protocol, splits, revision; a row per run."""
+    rows = []
+    for artefact in artefacts:
+        for path in sorted((results / artefact).rglob("manifest.json")):
+            manifest = _object(path)
+            protocol, git = _inside(manifest, "config", "protocol"), _inside(manifest, "git")
+            revision = str(git.get("revision") or "")[:12] + (
+                " with local changes" if git.get("dirty") else ""
+            )
+            run = path.parent.relative_to(results).as_posix()
+            rows.append((run, protocol.get("name", ""), protocol.get("splits"), revision))
+    return pd.DataFrame(rows, columns=["run", "protocol", "splits", "revision"])
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _inside(content: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        content = content.get(key) if isinstance(content, dict) else None
+    return content if isinstance(content, dict) else {}
+
+
 def _document(path: Path) -> dict[str, Any]:
     """Return the numbers of a document's tables and figures by name."""
     try:
