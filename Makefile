@@ -10,7 +10,7 @@ INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --compile-byt
           else $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt $(1); fi
 
 # The paper's order, then what is ours; `mloml reproduce` lists them with their titles.
-ARTEFACTS := table1 table2 table3 fig4 fig5 fig6 fig7 fig8 theory untrained protocols seeds signs differences draws beyond
+ARTEFACTS := table1 table2 table3 fig4 fig5 fig6 fig7 fig8 theory untrained protocols seeds signs differences draws beyond claims
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fetch test lint lite bench docs dist report clean lock reproduce-all \

@@ -106,6 +106,8 @@ class Grid:
         Sentences below the grid that belong to no entry.
     corner : str
         Heading of the column of row titles.
+    widths : tuple of float
+        Shares of LaTeX's text width, for columns of sentences; the first is that of the row titles.
     """
 
     caption: str
@@ -116,6 +118,7 @@ class Grid:
     counts: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     corner: str = "dataset"
+    widths: tuple[float, ...] = ()
 
     def footnotes(self) -> dict[str, str]:
         """Return the letter of every note, in the order in which a reader meets them.
@@ -213,7 +216,9 @@ Block = Text | Grid | pd.DataFrame | Figure
 class Table:
     """Numbers with a name: ``.csv``, with words about them ``.md``, as a LaTeX table ``.tex``.
 
-    ``hidden`` names columns that the HTML page leaves out, because words beside them say the same.
+    ``hidden`` names columns that the HTML page leaves out, because words beside them say the same. What is
+    ``in_sight`` is shown there unfolded: its page first, its numbers below. A table of ``sentences`` has its
+    cells in full.
     """
 
     name: str
@@ -222,6 +227,8 @@ class Table:
     page: tuple[Block, ...] = ()
     latex: Grid | None = None
     hidden: tuple[str, ...] = ()
+    in_sight: bool = False
+    sentences: bool = False
 
     @property
     def frame(self) -> pd.DataFrame:

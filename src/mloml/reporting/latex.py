@@ -20,6 +20,7 @@ SPECIALS = {
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$",
     "±": r"$\pm$", "×": r"$\times$", "•": r"$\bullet$", "◦": r"$\circ$", "–": "--", "ℓ": r"$\ell$",
     "γ": r"$\gamma$", "λ": r"$\lambda$", "−": "$-$", "≥": r"$\ge$", "≤": r"$\le$", "…": r"\dots{}",
+    "Φ": r"$\Phi$", "√": r"$\surd$", "‖": r"$\|$", "½": r"$\frac12$", "→": r"$\to$",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "²": "$^2$",
 }  # fmt: skip
 

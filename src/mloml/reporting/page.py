@@ -6,7 +6,6 @@ damaged is named on the page, never raised.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Mapping
@@ -17,47 +16,41 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from mloml.reporting.figures.style import DRAWN_PER_INCH
 from mloml.reporting.files import write_file
+from mloml.reporting.pictures import Picture, load_picture
 from mloml.reporting.publish import DOCUMENT, FORMAT
 from mloml.reporting.recipe import recipes
-from mloml.reporting.views import View, frame_view, grid_view
+from mloml.reporting.views import View, anchor_of, frame_view, grid_view
 
-PIXELS_PER_INCH = 140
-"""Of the screen: type of 7 points, right for print, becomes as large as the text of the page's tables."""
-PNG_BEGINS, PNG_ENDS = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure with the image inside the page, ``width`` in pixels of the screen."""
-
-    title: str
-    caption: str
-    uri: str
-    source: str
-    width: int
-    numbers: View | None = None
+ELSEWHERE = ("store", "runs", "sweeps", "report", "reference")
+"""Folders of results that hold no artefacts of their own; the published reference has a page of its own."""
 
 
 @dataclass
 class Section:
-    """Everything found of one artefact; ``name`` is that of its folder."""
+    """Everything found of one artefact; ``name`` is that of its folder, ``artefact`` what is inside."""
 
     name: str
     title: str
     about: str
     command: str
     present: bool = False
+    artefact: str = ""
     headline: str = ""
     findings: list[str] = field(default_factory=list)
     notes: list[dict[str, Any]] = field(default_factory=list)
     main: View | None = None
+    in_sight: list[View] = field(default_factory=list)
     tables: list[View] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     failures: View | None = None
     manifests: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """Name by which links inside the page find it: ``beyond-clean``."""
+        return anchor_of(self.name)
 
     @property
     def state(self) -> str:
@@ -70,7 +63,7 @@ class Section:
     @property
     def places(self) -> dict[str, View]:
         """The tables by name, for links from one to another."""
-        views = [*self.tables, *filter(None, [self.main])]
+        views = [*self.in_sight, *self.tables, *filter(None, [self.main])]
         return {Path(view.source).stem: view for view in views}
 
 
@@ -82,14 +75,27 @@ def write_report(results: Path) -> Path:
 
 
 def gather(results: Path) -> list[Section]:
-    """Return a section for every artefact of the project, found or not, and for every other that is there."""
+    """Return a section for every artefact of the project, found or not, and for every other that is there.
+
+    What is made of the others, the claim table, comes first; a run beside a main one follows it.
+    """
     known = recipes()
     sections = [
-        _section(results / name, Section(name, recipe.title, recipe.about, f"mloml reproduce {name}"))
+        _section(results / name, name, Section(name, recipe.title, recipe.about, f"mloml reproduce {name}"))
         for name, recipe in known.items()
     ]
-    others = sorted(path.parent for path in results.glob(f"*/{DOCUMENT}") if path.parent.name not in known)
-    return sections + [_section(folder, Section(folder.name, folder.name, "", "")) for folder in others]
+    others = _others(results, known)
+    sections += [_section(results / name, name, Section(name, name, "", "")) for name in others]
+    first = [name for name, recipe in known.items() if recipe.work == "reading"]
+    order = {name: place for place, name in enumerate(dict.fromkeys([*first, *known]))}
+    return sorted(sections, key=lambda section: order.get(section.artefact or section.name, len(order)))
+
+
+def _others(results: Path, known: Mapping[str, Any]) -> list[str]:
+    """Return the folders of runs beside the main ones, also below another folder: ``beyond/clean``."""
+    folders = sorted(path.parent.relative_to(results) for path in results.rglob(DOCUMENT))
+    inside = [folder for folder in folders if folder.parts and folder.parts[0] not in ELSEWHERE]
+    return [folder.as_posix() for folder in inside if folder.as_posix() not in known]
 
 
 def render(sections: list[Section]) -> str:
@@ -104,6 +110,7 @@ def render(sections: list[Section]) -> str:
     environment.filters |= {
         "pretty": lambda content: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False),
         "code": _code,
+        "short": lambda error: f"{error:.4g}",
     }
     folder = Path(__file__).parent / "templates"
     # Markup: these two files are ours, everything from results is escaped.
@@ -111,10 +118,20 @@ def render(sections: list[Section]) -> str:
     origins = [origin(section, manifest) for section in sections for manifest in section.manifests]
     return environment.get_template("report.html").render(
         sections=sections,
+        anchors=_anchors(sections),
         failures=[section for section in sections if section.failures],
         origins=origins,
         summary=provenance_line(origins),
     )
+
+
+def _anchors(sections: list[Section]) -> set[str]:
+    """Return every place of the page that a link may lead to."""
+    places = {section.anchor for section in sections}
+    for section in sections:
+        views = [*section.places.values(), *(picture.numbers for picture in section.pictures)]
+        places |= {part.anchor for part in (*views, *section.pictures) if part is not None}
+    return places
 
 
 def provenance_line(origins: list[dict[str, Any]]) -> str:
@@ -147,7 +164,7 @@ def _tree(content: Mapping[str, Any], key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _section(folder: Path, section: Section) -> Section:
+def _section(folder: Path, name: str, section: Section) -> Section:
     own = folder / "manifest.json"
     manifests = [own] if own.is_file() else sorted(folder.glob("*/manifest.json"))
     section.manifests = [content for path in manifests if (content := _read(path, section.problems))]
@@ -156,7 +173,7 @@ def _section(folder: Path, section: Section) -> Section:
         section.problems.append(f"{folder.name}/{DOCUMENT} is of another version; run its command again.")
     elif document is not None:
         try:
-            return _filled(section, folder, document)
+            return _filled(section, folder, name, document)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             section.problems.append(
                 f"{folder.name}/{DOCUMENT} is damaged ({error!r}); run its command again."
@@ -164,46 +181,50 @@ def _section(folder: Path, section: Section) -> Section:
     return section
 
 
-def _filled(found: Section, folder: Path, document: dict[str, Any]) -> Section:
+def _filled(found: Section, folder: Path, name: str, document: dict[str, Any]) -> Section:
     """Return the section with the document in it."""
-    beside = "" if folder.name == document["name"] else f" ({folder.name})"
+    beside = "" if name == document["name"] else f" ({name})"
     titles, problems = document["titles"], [*found.problems]
     section = replace(
         found,
         present=True,
+        artefact=document["name"],
         title=document["title"] + beside,
         notes=[_block(block, titles) for block in document["notes"]],
+        in_sight=[],
         tables=[],
         pictures=[],
         problems=problems,
         **{word: document[word] for word in ("about", "command", "headline", "findings")},
     )
     for table in document["tables"]:
-        view = _view(table, folder, titles, problems)
+        view = _view(table, name, titles, problems)
         page = [_block(block, titles) for block in table["page"] if block != table["numbers"]]
         if view is not None and table["name"] == document["name"]:
             words = [block for block in page if "text" in block]  # the numbers have their places below
             section.main = replace(view, page=words, title=section.title)
         elif view is not None:
-            section.tables.append(replace(view, page=page))
+            (section.in_sight if table.get("in_sight") else section.tables).append(replace(view, page=page))
     for figure in document["figures"]:
         if figure["ready"]:
-            section.pictures += _picture(figure, folder, _view(figure, folder, titles, problems), problems)
+            numbers = _view(figure, name, titles, problems)
+            section.pictures += load_picture(figure, folder, name, numbers, problems)
     if document["failures"] is not None:
-        section.failures = frame_view(document["failures"], "Failures", f"{folder.name}/failures.csv")
+        section.failures = frame_view(document["failures"], "Failures", f"{name}/failures.csv")
     return section
 
 
-def _view(
-    table: Mapping[str, Any], folder: Path, titles: Mapping[str, str], problems: list[str]
-) -> View | None:
-    source, numbers = f"{folder.name}/{table['name']}.csv", table["numbers"]
+def _view(table: Mapping[str, Any], name: str, titles: Mapping[str, str], problems: list[str]) -> View | None:
+    source, numbers = f"{name}/{table['name']}.csv", table["numbers"]
     if numbers is None or numbers["kind"] == "Grid":
         return grid_view(numbers, table["title"], source) if numbers else None
     if numbers["rows"] is None:
         problems.append(f"{source} has {numbers['length']} rows and is not shown here.")
     hidden = table.get("hidden", ())
-    return frame_view(numbers, table["title"], source, titles, hidden) if numbers["rows"] else None
+    if not numbers["rows"]:
+        return None
+    view = frame_view(numbers, table["title"], source, titles, hidden)
+    return replace(view, sentences=bool(table.get("sentences")))
 
 
 def _block(block: dict[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
@@ -211,21 +232,6 @@ def _block(block: dict[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     if block["kind"] == "Grid":
         return {"view": grid_view(block)}
     return {"view": frame_view(block, titles=titles)} if block["kind"] == "Frame" else {"text": block}
-
-
-def _picture(
-    figure: Mapping[str, Any], folder: Path, numbers: View | None, problems: list[str]
-) -> list[Picture]:
-    """Return a PNG file as a picture; none, but a line about it, when it is gone or damaged."""
-    path = folder / f"{figure['name']}.png"
-    source = f"{folder.name}/{path.name}"
-    data = path.read_bytes() if path.is_file() else b""
-    if not data.startswith(PNG_BEGINS) or not data.endswith(PNG_ENDS):
-        problems.append(f"{source} is not a whole picture; run the artefact's command again.")
-        return []
-    width = int.from_bytes(data[16:20], "big") * PIXELS_PER_INCH // DRAWN_PER_INCH
-    uri = f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
-    return [Picture(figure["title"], figure["caption"], uri, source, width, numbers)]
 
 
 def _read(path: Path, problems: list[str]) -> dict[str, Any] | None:

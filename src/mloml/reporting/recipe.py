@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -22,7 +23,7 @@ ORDER = (
     "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
     "protocols", "seeds", "signs", "differences", "draws", "beyond",
 )  # fmt: skip
-"""As in the paper, then what is ours; artefacts that are not named here follow by name."""
+"""As in the paper, then what is ours; others follow by name, and last those that read what others wrote."""
 
 
 class Measured(NamedTuple):
@@ -50,8 +51,9 @@ class Recipe:
         Returns a :class:`Measured` if there are no cells.
     after : callable, optional
         Called with the result when all cells are computed; the artefact is then written only at the end.
-    work : {"cells", "timing", "data"}
-        What there is to do: cells to compute, ``before`` alone, or data sets to describe.
+    work : {"cells", "timing", "data", "reading"}
+        What there is to do: cells to compute, ``before`` alone, data sets to describe, or other artefacts'
+        tables to read; ``before`` then gets the results folder instead of a study. Made after all others.
     variants : mapping
         Runs to make side by side, by the names of their folders, each with the overrides that make it;
         ``build`` gets a result of each.
@@ -86,6 +88,19 @@ class Recipe:
             command=results[0].command,
         )
 
+    def read(self, results: Path) -> Artefact:
+        """Build an artefact from other artefacts' tables, which are read out of a results folder."""
+        if self.before is None:
+            raise ConfigError(f"{self.name}: a recipe that reads other artefacts must say how (before)")
+        built = self.build(self.before(results))
+        return replace(
+            built,
+            name=self.name,
+            title=self.title,
+            about=self.about,
+            command=f"mloml reproduce {self.name}",
+        )
+
 
 def recipes() -> dict[str, Recipe]:
     """Return all recipes by name: every module in ``reporting/artefacts`` has one, called ``RECIPE``.
@@ -99,7 +114,7 @@ def recipes() -> dict[str, Recipe]:
         import_module(f"{artefacts.__name__}.{m.name}") for m in pkgutil.iter_modules(artefacts.__path__)
     ]
     found = {module.RECIPE.name: module.RECIPE for module in modules}
-    return {name: found[name] for name in sorted(found, key=_place)}
+    return {name: found[name] for name in sorted(found, key=lambda name: _place(found[name]))}
 
 
 def find_recipe(name: str) -> Recipe:
@@ -118,5 +133,6 @@ def find_recipe(name: str) -> Recipe:
     return known[name]
 
 
-def _place(name: str) -> tuple[int, str]:
-    return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+def _place(recipe: Recipe) -> tuple[bool, int, str]:
+    name = recipe.name
+    return (recipe.work == "reading", ORDER.index(name) if name in ORDER else len(ORDER), name)

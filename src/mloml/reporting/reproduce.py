@@ -66,6 +66,8 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
     if name == "report":
         return report(overrides)
     recipe = find_recipe(name)
+    if recipe.work == "reading":
+        return _from_documents(recipe, results_folder(overrides))
     if recipe.variants:
         return _side_by_side(recipe, overrides, command)
     study = compose_study(recipe.experiment or recipe.name, overrides)
@@ -112,15 +114,39 @@ def _all(overrides: Sequence[str], command: Command) -> int:
 
 
 def report(overrides: Sequence[str]) -> int:
-    """Write the HTML page over a results folder; overrides that are for the runs are ignored."""
-    from mloml.reporting.page import write_report
+    """Write the HTML page over a results folder; overrides that are for the runs are ignored.
 
+    What is made of other artefacts' tables is made anew first: the page never shows a claim table that is
+    older than the tables it is about.
+    """
+    from mloml.reporting.page import write_report
+    from mloml.reporting.recipe import recipes
+
+    results = results_folder(overrides)
+    for recipe in recipes().values():
+        if recipe.work == "reading":
+            _from_documents(recipe, results)
+    print(f"written: {write_report(results)}")
+    return 0
+
+
+def results_folder(overrides: Sequence[str]) -> Path:
+    """Return the results folder that a command line names, ``results`` by default; it must be there."""
     words = dict(word.partition("=")[::2] for word in overrides)
     results = Path(words.get("execution.results", "results"))
     if not results.is_dir():
         hint = "there is no such folder; `mloml reproduce table2` makes one"
         raise MlomlError(f"execution.results={results}: {hint}")
-    print(f"written: {write_report(results)}")
+    return results
+
+
+def _from_documents(recipe: Recipe, results: Path) -> int:
+    from mloml.reporting.publish import publish
+
+    artefact = recipe.read(results)
+    publish(artefact, results / recipe.name)
+    print(f"in short: {artefact.headline}")
+    print(f"results: {results / recipe.name}")
     return 0
 
 

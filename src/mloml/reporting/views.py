@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mloml.reporting.document import DASH, Entry
+from mloml.reporting.document import DASH, MARKS, Entry
 
 NAMES = ("algorithm", "reference", "activation")
 """Columns whose entries are an algorithm's config name, for which its printed title is shown."""
 
-KINDS = {"agrees": "good", "yes": "good", "differs": "bad", "no": "bad"}
+LINKS = ("shows", "numbers")
+"""Columns whose entries are files of other artefacts, which have a place on the page."""
+
+KINDS = {
+    "agrees": "good",
+    "yes": "good",
+    "differs": "bad",
+    "no": "bad",
+    "reproduced": "good",
+    "not reproduced": "bad",
+    "false": "bad",
+}
 """Answers that get a tick or a cross; the word itself stays."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what is printed, what is sorted by, and the errors behind it if there are any."""
+    """One cell: what is printed, what is sorted by, and the errors behind it if there are any.
+
+    ``mark`` follows the text, larger than it; ``link`` is a place on the page.
+    """
 
     text: str
     value: float | None = None
     errors: Sequence[float] = ()
     label: str = ""
     kind: str = ""
+    mark: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,7 @@ class View:
 
     Rows of ``foot`` stay below whatever is sorted. ``notes`` maps a remark to the rows and columns it is
     about, which carry an asterisk. ``page`` holds the words about it, after caption and ``remarks``.
+    Cells of ``sentences`` are shown in full.
     """
 
     title: str
@@ -42,11 +59,12 @@ class View:
     notes: dict[str, list[str]] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     page: Sequence[Mapping[str, Any]] = ()
+    sentences: bool = False
 
     @property
     def anchor(self) -> str:
         """Name by which links inside the page find the table: ``table2-tests``."""
-        return self.source.removesuffix(".csv").replace("/", "-")
+        return anchor_of(self.source)
 
     @property
     def numeric(self) -> list[bool]:
@@ -61,6 +79,16 @@ class View:
     def n_rows(self) -> int:
         """Count the rows above the foot."""
         return sum(len(group) for group in self.groups)
+
+
+def anchor_of(source: str) -> str:
+    """Return the place of a file, or of a folder, on the page.
+
+    >>> anchor_of("table2/tests.csv"), anchor_of("fig5/fig5.png"), anchor_of("beyond/clean")
+    ('table2-tests', 'fig5-fig5-picture', 'beyond-clean')
+    """
+    stem, _, ending = source.partition(".")
+    return stem.replace("/", "-") + ("-picture" if ending == "png" else "")
 
 
 def frame_view(
@@ -85,7 +113,7 @@ def frame_view(
         if name not in hidden and any(row[i] not in (None, "") for row in rows)
     ]
     cells = [
-        [_cell((titles or {}).get(row[i], row[i]) if name in NAMES else row[i]) for i, name in kept]
+        [_linked(row[i]) if name in LINKS else _cell(_titled(row[i], name, titles)) for i, name in kept]
         for row in rows
     ]
     return View(title, source, [name.replace("_", " ") for _, name in kept], [cells])
@@ -121,9 +149,19 @@ def grid_view(grid: Mapping[str, Any], title: str = "", source: str = "") -> Vie
     return View(title, source, [grid["corner"], *columns], groups, foot, notes, remarks)
 
 
+def _titled(value: Any, name: str, titles: Mapping[str, str] | None) -> Any:
+    return (titles or {}).get(value, value) if name in NAMES else value
+
+
+def _linked(path: Any) -> Cell:
+    return replace(_cell(path), link=anchor_of(path)) if isinstance(path, str) else _cell(path)
+
+
 def _entry(entry: Mapping[str, Any], label: str) -> Cell:
-    printed = Entry(**{name: value for name, value in entry.items() if name != "kind"}).printed
-    return Cell(printed, entry["mean"], entry["errors"], label, "best" if entry["best"] else "")
+    shown = Entry(**{name: value for name, value in entry.items() if name != "kind"})
+    text, mark = "±".join(shown.numbers()), MARKS.get(shown.mark, "")
+    best = "best" if shown.best else ""
+    return Cell(text, entry["mean"], entry["errors"], label, best, mark)
 
 
 def _cell(value: str | int | float | None) -> Cell:

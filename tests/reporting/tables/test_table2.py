@@ -21,7 +21,7 @@ FILES = {
     "selections.md", "paper_comparison.csv", "paper_comparison_counts.csv", "paper_comparison.md",
     "paper_comparison_kinds.csv", "readings.csv", "readings.md",
     "paper_comparison.tex", "critical_difference.pdf", "critical_difference.png", "artefact.json",
-    "findings.md",
+    "findings.md", "agreement.csv", "agreement.md", "agreement.pdf", "agreement.png",
 }  # fmt: skip
 
 

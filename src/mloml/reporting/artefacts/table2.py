@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from mloml.analysis import paper
 from mloml.reporting.captions import caption
-from mloml.reporting.document import Artefact, Grid, Table, Text
+from mloml.reporting.document import Artefact, Block, Grid, Table, Text
 from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.agreement import agreement_picture
 from mloml.reporting.parts.below import below_sentences
 from mloml.reporting.parts.paper_comparison import compare_with_paper
 from mloml.reporting.parts.ranks import rank
@@ -28,17 +29,19 @@ def build(result: StudyResult) -> Artefact:
     labels = labels_of(result)
     results = summarise(result.frame, labels, REFERENCE)
     agreement, compared = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II")
+    picture = agreement_picture(compared[1].numbers, labels, "Table II", result.finished)
     ranks = rank(results, REFERENCE, result.finished)
     strictness = strictness_sentence(results, paper.table2())
     chosen = readings_sentence(compared[-1].frame)
     below = tuple(below_sentences(results))
     grid = table2(results, result.study.protocol.name)
     starred = labels.notes.keys() & labels.algorithms.keys()
-    page = (
+    page: tuple[Block, ...] = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
         Text((agreement,), details="paper_comparison"),
         Text((chosen,), details="readings"),
+        *picture,
         Text(below, heading="Below the rule" if below else "", listed=True),
         *ranks.page,
         Text(("*: see the footnotes of the table.",) if starred else ()),
@@ -51,7 +54,7 @@ def build(result: StudyResult) -> Artefact:
     findings = tuple(filter(None, (strictness, chosen, *below, ranks.sentence)))
     if not labels.counted:  # then what is below the rule is all there is
         agreement, findings = " ".join((agreement, *below)), ()
-    return Artefact(agreement, findings, tables, ranks.figures)
+    return Artefact(agreement, findings, tables, (*picture, *ranks.figures))
 
 
 def table2(results: Results, protocol: str) -> Grid:

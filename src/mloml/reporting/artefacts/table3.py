@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from mloml.analysis import paper
 from mloml.reporting.captions import caption
-from mloml.reporting.document import Artefact, Figure, Grid, Table, Text
+from mloml.reporting.document import Artefact, Block, Figure, Grid, Table, Text
 from mloml.reporting.figures.curves import curve_frame
 from mloml.reporting.labels import labels_of
+from mloml.reporting.parts.agreement import agreement_picture
 from mloml.reporting.parts.bp_rate import QUESTION, compare_rates
 from mloml.reporting.parts.convergence import compare_convergence
 from mloml.reporting.parts.cost import cost_sentence, cost_table
@@ -37,6 +38,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     agreement, compared = compare_with_paper(
         results, paper.table3(), paper.table3_counts(), "Table III", [wrong_markers]
     )
+    picture = agreement_picture(compared[1].numbers, labels, "Table III", result.finished)
     rate_headline, rate, bp_rate = compare_rates(results, protocol.bp_rate)
     speed, convergence, scans, splits = compare_convergence(result, labels)
     points = points_table(curve_frame(result.records, "scan_errors", "scan"), "scan")
@@ -44,10 +46,11 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     strictness = strictness_sentence(results, paper.table3())
     shared = shared_sentence(compared[1].frame, "Table III")
     grid = table3(results, protocol.name)
-    page = (
+    page: tuple[Block, ...] = (
         grid,
         Text((strictness, "Every p-value is in tests.csv.")),
         Text((agreement, shared, wrong_markers), details="paper_comparison"),
+        *picture,
         Text(rate, QUESTION, listed=True, details="bp_rate"),
         Text(speed, "Does FP speed up BP's convergence?", listed=True, details="convergence"),
         Text(price, "What does a triplet cost?", listed=True, details="cost"),
@@ -67,7 +70,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
             splits,
             points,
         ),
-        tuple(block for block in convergence.page if isinstance(block, Figure)),
+        (*picture, *(block for block in convergence.page if isinstance(block, Figure))),
     )
 
 

@@ -67,7 +67,7 @@ def compare_with_paper(
     )
     return sentence, (
         Table("paper_comparison_counts", "Verdicts counted", counts),
-        Table("paper_comparison", "Verdicts: our means against the paper's", comparison, page, latex=grid),
+        Table("paper_comparison", "Ours (the paper's)", comparison, page, latex=grid, in_sight=True),
         Table("paper_comparison_kinds", "Verdicts by kind of method", kinds),
         readings,
     )

@@ -43,16 +43,16 @@
     const low = Math.min(...errors), high = Math.max(...errors);
     const place = (value) => (high > low ? 12 + 276 * (value - low) / (high - low) : 150);
     const svg = make("svg", { viewBox: "0 0 300 54", "aria-hidden": "true" }, undefined, SVG);
-    svg.append(make("line", { x1: 6, x2: 294, y1: 38, y2: 38, stroke: "#595959" }, undefined, SVG));
+    svg.append(make("line", { x1: 6, x2: 294, y1: 38, y2: 38, stroke: "currentColor" }, undefined, SVG));
     const height = new Map();
     for (const error of [...errors].sort((a, b) => a - b)) {
       const slot = Math.round(place(error) / 6);
       const level = height.get(slot) || 0;
       height.set(slot, level + 1);
-      svg.append(make("circle", { cx: place(error), cy: 33 - 5 * Math.min(level, 5), r: 2.6, fill: "#0072B2", "fill-opacity": 0.75 }, undefined, SVG));
+      svg.append(make("circle", { cx: place(error), cy: 33 - 5 * Math.min(level, 5), r: 2.6, fill: "var(--dots)", "fill-opacity": 0.75 }, undefined, SVG));
     }
-    svg.append(make("line", { x1: place(mean), x2: place(mean), y1: 2, y2: 42, stroke: "#D55E00", "stroke-width": 1.5 }, undefined, SVG));
-    const label = (x, anchor, text) => svg.append(make("text", { x, y: 51, "font-size": 10, "text-anchor": anchor }, text, SVG));
+    svg.append(make("line", { x1: place(mean), x2: place(mean), y1: 2, y2: 42, stroke: "var(--mean)", "stroke-width": 1.5 }, undefined, SVG));
+    const label = (x, anchor, text) => svg.append(make("text", { x, y: 51, "font-size": 10, fill: "currentColor", "text-anchor": anchor }, text, SVG));
     if (high > low) label(6, "start", short(low));
     label(high > low ? 294 : 150, high > low ? "end" : "middle", short(high));
     return svg;
@@ -124,6 +124,29 @@
       move(cell, steps[event.key]);
     }
   });
+
+  // Tables that are wider than the page say so, and show where there is more.
+  const wide = [...document.querySelectorAll(".wide")];
+  const look = (box) => {
+    const hidden = box.scrollWidth - box.clientWidth;
+    box.classList.toggle("scrolls", hidden > 2);
+    box.classList.toggle("scrolled", hidden > 2 && box.scrollLeft > 2);
+    box.classList.toggle("more", hidden > 2 && box.scrollLeft < hidden - 2);
+  };
+  const lookAll = () => wide.forEach(look);
+  for (const box of wide) box.addEventListener("scroll", () => look(box), { passive: true });
+  for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", lookAll);
+  addEventListener("resize", lookAll);
+  lookAll();
+
+  // A link to a table that is folded opens it.
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let fold = target && target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (target) target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   // Printed pages show what is folded, except tables of many pages; narrow figures need no sideways scrolling on a phone.
   let closed = [];

@@ -1,0 +1,10 @@
+"""The claim table: each claim of the paper, what was measured, and the verdict.
+
+mloml reproduce claims
+mloml reproduce claims execution.results=results/reference
+"""
+
+from mloml.reporting.reproduce import main
+
+if __name__ == "__main__":
+    main("claims")

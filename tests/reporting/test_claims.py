@@ -1,0 +1,313 @@
+"""The claim table: verdicts follow from numbers by their rules; what is missing names its command."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pandas as pd
+import pytest
+
+from mloml.command_line import Command
+from mloml.config.paths import repository
+from mloml.reporting.artefacts.claims import RECIPE, claims_frame, linked, read
+from mloml.reporting.claims import CLAIMS, VERDICTS, Answer, read_published
+from mloml.reporting.document import Artefact, Figure, Table
+from mloml.reporting.publish import publish
+from mloml.reporting.recipe import recipes
+from mloml.reporting.reproduce import reproduce
+
+JUDGES = {claim.name: claim.judge for claim in CLAIMS}
+
+
+def cells(
+    marks: str, corrected: str, theirs: str, algorithm: str = "moml"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a comparison with the paper and the tests behind it, a letter (w, t, l) per data set."""
+    words = {"w": "win", "t": "tie", "l": "loss"}
+    names = [f"set{i}" for i in range(len(marks))]
+    paired, strict, printed = ([words[letter] for letter in text] for text in (marks, corrected, theirs))
+    comparison = pd.DataFrame(
+        {"dataset": names, "algorithm": algorithm, "paper_mark": printed, "our_mark": paired}
+    )
+    tests = pd.DataFrame(
+        {"dataset": names, "algorithm": algorithm, "mark_paired": paired, "mark_corrected": strict}
+    )
+    return comparison, tests
+
+
+@pytest.mark.parametrize(
+    ("ours", "corrected", "theirs", "verdict"),
+    [
+        ("wwwtl", "wwttt", "wwwtl", "reproduced"),  # two of three published wins stay
+        ("wwwtl", "wtttt", "wwwtl", "reproduced in part"),  # one of three
+        ("wltll", "ttttt", "wwwww", "not reproduced"),  # more losses than wins
+        ("wwttt", "ttttt", "ttttt", "reproduced in part"),  # wins that the paper does not have
+    ],
+)
+def test_wins_count_as_reproduced_only_by_the_corrected_test(ours, corrected, theirs, verdict):
+    answer = JUDGES["mloml_wins"](*cells(ours, corrected, theirs))
+    assert answer.verdict == verdict
+    assert f"on these {len(ours)} comparisons" in answer.paper
+
+
+def test_comparisons_that_the_paper_does_not_have_are_not_counted():
+    comparison, tests = cells("wwt", "www", "wwt")
+    more = pd.concat([tests, tests.assign(dataset="mine", mark_paired="loss").iloc[:1]])
+    assert JUDGES["mloml_wins"](comparison, more) == JUDGES["mloml_wins"](comparison, tests)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "verdict"),
+    [("www", "reproduced"), ("wtt", "reproduced in part"), ("lll", "reproduced in part")],
+)
+def test_fp_beats_bp_only_if_it_does_at_a_chosen_rate_as_well(chosen, verdict):
+    comparison, fixed = cells("www", "www", "www", "mloml_r_bp")
+    _, other = cells(chosen, chosen, "www", "mloml_r_bp_cv")
+    assert JUDGES["fp_beats_bp"](comparison, pd.concat([fixed, other])).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("agree", "verdict"), [(9, "reproduced"), (8, "reproduced in part"), (5, "not reproduced")]
+)
+def test_error_rates_are_judged_by_the_share_of_cells_that_agree(agree, verdict):
+    frame = pd.DataFrame(
+        {
+            "dataset": [f"set{i}" for i in range(10)],
+            "algorithm": "moml",
+            "verdict": ["agrees"] * agree + ["differs: ours lower"] * (10 - agree),
+        }
+    )
+    others = frame.assign(algorithm="lmnn", verdict="differs: ours higher")
+    answer = JUDGES["errors_own"](pd.concat([frame, others]))
+    assert answer.verdict == verdict
+    assert answer.ours.startswith(f"{agree} of 10 cells agree on 10 sets")
+
+
+def curves(differences, p_corrected, algorithm="mloml_r_5") -> pd.DataFrame:
+    """Return the end of a curve against its beginning; every change is significant by the plain test."""
+    return pd.DataFrame(
+        {
+            "algorithm": algorithm,
+            "point": 5,
+            "reference": algorithm,
+            "reference_point": 1,
+            "dataset": [f"set{i}" for i in range(len(differences))],
+            "difference": differences,
+            "p_paired": 0.001,
+            "p_corrected": p_corrected,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("differences", "p_corrected", "verdict"),
+    [
+        ([-0.1, -0.1, 0.1], [0.01, 0.01, 0.5], "reproduced"),
+        ([-0.1, -0.1, 0.1], [0.01, 0.01, 0.01], "reproduced in part"),  # a sure rise
+        ([-0.1, -0.1, -0.1], [0.01, 0.5, 0.5], "reproduced in part"),  # sure on one of three
+        ([-0.1, 0.1, 0.1], [0.5, 0.5, 0.5], "not reproduced"),
+    ],
+)
+def test_layers_help_if_the_corrected_test_says_so_on_most_sets(differences, p_corrected, verdict):
+    assert JUDGES["layers"](curves(differences, p_corrected)).verdict == verdict
+
+
+def test_a_first_layer_held_against_something_else_is_not_taken_for_the_last():
+    frame = curves([-0.1], [0.01])
+    other = frame.assign(reference="moml", reference_point=0, point=1, difference=0.2)
+    assert JUDGES["layers"](pd.concat([frame, other])) == JUDGES["layers"](frame)
+
+
+def test_a_theorem_is_false_by_one_counterexample():
+    line = pd.DataFrame(
+        {"T": [100.0, 1e5], "regret": [10.0, 250.0], "claimed_bound": 33.0, "corrected_bound": [90.0, 2700.0]}
+    )
+    data = line.assign(regret=-1.0)
+    answer = JUDGES["theorem2"](line, data)
+    assert answer.verdict == "false" and "1 of 4 cases" in answer.ours and "holds in all" in answer.ours
+    assert JUDGES["theorem2"](data, data).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("left", "broken", "verdict"),
+    [(1, 0.5, "false"), (0, 0.5, "reproduced in part"), (0, 0.0, "reproduced")],
+)
+def test_theorem_one_holds_in_part_if_its_condition_breaks(left, broken, verdict):
+    steps = pd.DataFrame(
+        {
+            "dataset": "iris",
+            "layer": [1, 2],
+            "gamma": 0.1,
+            "left_although_condition_held": [left, 7],  # upper layers are not what it is about
+            "sandwich_excess": 0.0,
+            "share_condition_broken": [broken, 1.0],
+            "share_leaving_cone": [0.1, 1.0],
+        }
+    )
+    assert JUDGES["theorem1"](steps).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("worse", "p", "verdict"), [(0.0, 0.5, "reproduced"), (0.3, 0.5, "not reproduced"), (0.3, 0.01, "false")]
+)
+def test_proposition_one_is_false_only_by_a_sure_rise(worse, p, verdict):
+    layers = pd.DataFrame(
+        {"dataset": "iris", "splits": 30, "share_worse": [worse], "difference": [0.01], "p_corrected": [p]}
+    )
+    assert JUDGES["proposition1"](layers).verdict == verdict
+
+
+def test_moml_is_faster_in_part_if_a_factor_makes_it_slower():
+    times = pd.DataFrame(
+        {"dataset": "spect", "method": ["opml", "moml", "moml_frame"], "median": [1.0, 0.8, 2.0]}
+    )
+    assert JUDGES["moml_faster"](times).verdict == "reproduced in part"
+    assert JUDGES["moml_faster"](times.assign(median=[1.0, 0.8, 0.9])).verdict == "reproduced"
+    assert JUDGES["moml_faster"](times.assign(median=[1.0, 1.8, 2.9])).verdict == "not reproduced"
+
+
+def test_a_gain_is_learned_if_the_trained_stack_beats_the_untrained_one():
+    gains = pd.DataFrame(
+        {
+            "counted": ["True", "True", "False"],
+            "whole_mark_corrected": "win",
+            "untrained_mark_corrected": "tie",
+            "learning_mark_corrected": ["win", "tie", "win"],
+        }
+    )
+    answer = JUDGES["learned"](gains)
+    assert answer.verdict == "not reproduced" and "in 2 of 2 cases" in answer.ours
+    assert JUDGES["learned"](gains.iloc[:1]).verdict == "reproduced"
+
+
+def test_other_data_are_judged_by_the_pairs_that_a_test_over_sets_confirms():
+    rows = [
+        (study, test, stack, "smaller" if study == "clean" else "", 22)
+        for study in ("clean", "standardised")
+        for test in ("layers", "rivals", "euclidean", "untrained")
+        for stack in ("mloml_r", "mloml_s", "mloml_t")
+    ]
+    frame = pd.DataFrame(rows, columns=["study", "test", "algorithm", "verdict", "sets"])
+    nca = frame.iloc[:1].assign(test="euclidean", algorithm="nca")  # no claim of the paper
+    for name, pairs in (("rivals_elsewhere", 6), ("euclidean_elsewhere", 3)):
+        answer = JUDGES[name](pd.concat([frame, nca]))
+        assert answer.verdict == "not reproduced"  # half of the pairs are not more than half
+        assert f"clean: smaller in {pairs} and larger in 0 of {pairs} pairs" in answer.ours
+        assert JUDGES[name](frame[frame["study"] == "clean"]).verdict == "reproduced"
+
+
+def test_an_answer_knows_only_the_five_words():
+    with pytest.raises(ValueError, match="splendid"):
+        Answer("", "splendid")
+
+
+def test_an_empty_folder_names_a_command_for_every_claim(tmp_path):
+    frame = claims_frame(read(tmp_path))
+    assert set(frame["verdict"]) == {"not tested"}
+    for row in frame.to_dict("records"):
+        assert row["measured"] == f"not run yet: `{row['command']}`"
+
+
+def test_tables_of_an_older_version_ask_for_another_run():
+    claim = next(claim for claim in CLAIMS if claim.name == "layers")
+    answer = claim.answer([pd.DataFrame({"dataset": ["iris"]})])
+    assert answer.verdict == "not tested" and "run again: `make reproduce-fig5`" in answer.ours
+
+
+def test_numbers_come_from_the_document_and_long_ones_from_the_csv(tmp_path):
+    short, long = (pd.DataFrame({"x": range(n), "word": ""}) for n in (3, 1000))
+    figure = Figure("drawn", "", "", lambda: None, short, ready=False)
+    tables = (Table("short", "", short), Table("long", "", long))
+    publish(Artefact("", tables=tables, figures=(figure,), name="fig5"), tmp_path / "fig5")
+    (tmp_path / "fig5" / "short.csv").write_text("x\n99\n")  # the document comes first
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "growth.csv").write_text("x,word\n1,\n2,two\n")
+    found = read_published(tmp_path, ["fig5/short", "fig5/drawn", "fig5/long", "bench/growth", "fig5/none"])
+    assert [None if frame is None else len(frame) for frame in found.values()] == [3, 3, 1000, 2, None]
+    assert found["fig5/short"]["x"].tolist() == [0, 1, 2]
+    assert found["bench/growth"]["word"].tolist() == ["", "two"]
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"tables": 3}', '{"tables": [{}], "figures": []}'])
+def test_a_damaged_document_counts_as_missing(tmp_path, content):
+    (tmp_path / "table2").mkdir()
+    (tmp_path / "table2" / "artefact.json").write_text(content)
+    assert read_published(tmp_path, ["table2/tests"]) == {"table2/tests": None}
+
+
+def test_the_command_reads_a_folder_and_writes_the_table_in_every_format(tmp_path, capsys):
+    publish(Artefact("", tables=(_growth(),), name="bench"), tmp_path / "bench")
+    command = Command("mloml", ("reproduce", "claims"))
+    assert reproduce("claims", [f"execution.results={tmp_path}", "protocol=lite"], command) == 0
+    assert "1 reproduced" in capsys.readouterr().out
+    folder = tmp_path / "claims"
+    frame = pd.read_csv(folder / "claims.csv")
+    assert set(frame["verdict"]) == {"reproduced", "not tested"} and len(frame) == len(CLAIMS)
+    markdown = (folder / "claims.md").read_text(encoding="utf-8")
+    assert "[growth.csv](../bench/growth.csv), `make bench`" in markdown
+    assert all(claim.rule in markdown.replace("\\", "") for claim in CLAIMS)
+    document = json.loads((folder / "artefact.json").read_text(encoding="utf-8"))
+    assert document["command"] == "mloml reproduce claims"
+
+
+def test_a_trial_among_the_runs_is_named_and_every_run_is_listed(tmp_path):
+    manifests = {"table2": "paper", "fig5": "lite", "beyond/clean": "clean", "mine": "lite"}
+    for run, protocol in manifests.items():
+        (tmp_path / run).mkdir(parents=True)
+        content = {
+            "config": {"protocol": {"name": protocol, "splits": 3}},
+            "git": {"revision": "0123456789abcdef"},
+        }
+        (tmp_path / run / "manifest.json").write_text(json.dumps(content))
+    (tmp_path / "table3").mkdir()
+    (tmp_path / "table3" / "manifest.json").write_text("[")
+    artefact = RECIPE.read(tmp_path)
+    assert "(protocol `lite`), from which nothing follows: fig5." in artefact.headline
+    runs = artefact.tables[1].numbers
+    assert runs.set_index("run")["protocol"].to_dict() == {
+        "table2": "paper", "table3": "", "fig5": "lite", "beyond/clean": "clean"
+    }  # fmt: skip
+    assert set(runs["revision"]) == {"0123456789ab", ""}
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+def test_the_latex_table_compiles_and_fits_the_page(tmp_path):
+    publish(RECIPE.read(tmp_path), tmp_path / "claims")
+    run = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "claims.tex"],
+        cwd=tmp_path / "claims", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert "Overfull \\hbox" not in run.stdout
+
+
+def test_every_claim_names_a_command_a_verdict_rule_and_files_of_known_artefacts():
+    root = repository()
+    makefile = (root / "Makefile").read_text(encoding="utf-8") if root else ""
+    known = {*recipes(), "bench", "untrained", "beyond"}
+    for claim in CLAIMS:
+        assert {claim.shows.split("/")[0], *(table.split("/")[0] for table in claim.tables)} <= known
+        assert any(word in claim.rule for word in ("reproduced:", "false:"))
+        assert claim.command.startswith("make ")
+        for target in claim.command.split()[1:]:
+            artefact = target.removeprefix("reproduce-")
+            assert not makefile or artefact in known or f"\n{target}:" in makefile, target
+    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
+    assert set(VERDICTS) >= set(claims_frame({})["verdict"])
+
+
+def test_the_claims_are_made_after_everything_they_read():
+    assert list(recipes())[-1] == "claims"
+
+
+def test_links_lead_from_the_claims_folder_to_the_files():
+    frame = linked(claims_frame({}), "results/reference")
+    for text, claim in zip(frame["where"], CLAIMS, strict=True):
+        assert f"](results/reference/{claim.shows})" in text and f"`{claim.command}`" in text
+
+
+def _growth() -> Table:
+    frame = pd.DataFrame({"propagation": ["fp", "bp"], "exponent in features": [2.05, 2.1]})
+    return Table("growth", "", frame)
