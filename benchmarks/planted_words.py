@@ -19,13 +19,14 @@ PLANTED = 40  # relevant words of each class
 RELEVANT = 8  # how many of a row's draws are planted words, on average
 OWN = 0.65  # the share of these that are of the row's own class for sure
 EXPONENT = 0.8  # of Zipf's law
+VOCABULARY = 2026  # seed of the planted words; committed before any learner had seen them
 
 
 def planted_words(
     n_rows: int, seed: int, n_words: int = WORDS
 ) -> tuple[csr_array, np.ndarray, list[np.ndarray]]:
     """Return rows, their classes, and the planted words of each class; these are the same for every seed."""
-    vocabulary = np.random.default_rng(0)
+    vocabulary = np.random.default_rng(VOCABULARY)
     ranks = np.arange(1, n_words + 1)
     planted = vocabulary.permutation(n_words)[: CLASSES * PLANTED].reshape(CLASSES, PLANTED)
     chances = np.cumsum(ranks**-EXPONENT)
