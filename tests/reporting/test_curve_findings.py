@@ -95,15 +95,21 @@ def test_what_only_the_plain_test_sees_is_not_counted_by_the_corrected_one(recor
 def test_the_first_layer_is_compared_with_another_method_too(records):
     asked = [Comparison("deep", "moml", at="first"), Comparison("deep", "moml")]
     assert compared(records, asked)["point"].tolist() == [1] * 3 + [3] * 3
-    _, (first, last) = words(records, asked)
+    first, (last,) = words(records, asked)
     assert first.startswith("Deep, layer 1, against MOML, on 3 datasets")
     assert last.startswith("Deep, layer 3, against MOML, on 3 datasets")
 
 
 def test_no_difference_at_all_is_said_in_short(records):
     wine = [cell for cell in records if cell["dataset"] == "wine"]
-    _, (sentence,) = words(wine, [from_first_to_last("deep")])
+    sentence, _ = words(wine, [from_first_to_last("deep")])
     assert sentence.endswith("on 1 dataset: no significant difference on any of them, by either test.")
+
+
+def test_without_a_main_comparison_the_first_sentence_is_the_headline(records):
+    headline, sentences = words(records, [Comparison("deep", "moml"), from_first_to_last("deep")])
+    assert headline.startswith("Deep, layer 3, against MOML, on 3 datasets")
+    assert [line.split(", on")[0] for line in sentences] == ["Deep, layer 3, against layer 1"]
 
 
 def test_methods_with_too_few_splits_are_left_out(records):
