@@ -111,7 +111,7 @@ RECIPE = Recipe(
     "Beyond the paper: which learner when",
     "Twenty-two data sets that the paper never saw, on unit rows and on standardised features.",
     build,
-    protocols=("clean", "standardised"),
+    variants={name: (f"protocol={name}",) for name in ("clean", "standardised")},
     experiment="beyond",
     in_all=False,
 )
