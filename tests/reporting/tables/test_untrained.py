@@ -10,7 +10,7 @@ from scipy import stats
 from mloml.config.compose import compose_study
 from mloml.execution.study import StudyResult
 from mloml.reporting.labels import Labels
-from mloml.reporting.parts.control import controls, headline, published_sentence, stacks
+from mloml.reporting.parts.control import activation_sentence, controls, headline, published_sentence, stacks
 from mloml.reporting.publish import publish
 from mloml.reporting.recipe import find_recipe
 from mloml.reporting.tables import summarise
@@ -116,3 +116,16 @@ def test_the_artefact_is_published_whole(tmp_path) -> None:
     gains = pd.read_csv(tmp_path / "gains.csv").set_index("dataset")
     assert gains.loc["balance", "learning_gain"] == pytest.approx(0.04)
     assert gains.loc["breast", "learning_mark_corrected"] == "loss"
+
+
+def test_an_untrained_stack_that_changes_nothing_is_said_to_be_one() -> None:
+    cells = frame(("lsvt",))
+    plain = cells.loc[cells["algorithm"] == "euclidean", "error"].to_numpy()
+    cells.loc[cells["algorithm"] == "mloml_r_untrained", "error"] = plain
+    part = summarise(cells, results(("lsvt",)).labels, {"mloml_r_untrained": "mloml_r"})
+    (control,) = controls(part, ["mloml_r"])
+    text = activation_sentence([control], "mloml_r", "MLOML-r")
+    assert text.endswith("Untrained, its error is Euclidean distance's in every split on lsvt.")
+    (other,) = controls(results(("lsvt",)), ["mloml_r"])
+    assert "in every split" not in activation_sentence([other], "mloml_r", "MLOML-r")
+    assert activation_sentence([], "mloml_s", "MLOML-s") == "MLOML-s: no data set is complete yet."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from mloml.reporting.captions import caption
-from mloml.reporting.document import Artefact, Table, Text, number
+from mloml.reporting.document import DASH, Artefact, Table, Text, number
 from mloml.reporting.labels import Labels, labels_of
 from mloml.reporting.recipe import Recipe
 from mloml.reporting.tables import summarise
@@ -72,10 +72,18 @@ def _printed(frame: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     wide = frame.pivot(index=["dataset", "algorithm"], columns="signs", values="mean")  # noqa: PD010
     choices = [name for name in (FIXED, *map(str, RANDOM)) if name in wide.columns]
     rows = [
-        [labels.datasets[dataset], labels.algorithms[algorithm], *map(number, line[choices])]
-        for (dataset, algorithm), line in wide.iterrows()
+        [
+            labels.datasets[row["dataset"]],
+            labels.algorithms[row["algorithm"]],
+            *(_mean(row[c]) for c in choices),
+        ]
+        for row in wide.reset_index().to_dict("records")
     ]
     return pd.DataFrame(rows, columns=["data set", "method", *choices])
+
+
+def _mean(value: float) -> str:
+    return DASH if pd.isna(value) else number(value)
 
 
 RECIPE = Recipe(

@@ -49,7 +49,8 @@ def build(result: StudyResult) -> Artefact:
     published = published_sentence(counted, bases)
     page: list[Block] = [grid, Text((*sentences, published), listed=True)]
     for base, title in bases.items():
-        page += [Text(heading=f"{title}: Euclidean, untrained, trained"), _printed(found, base, results)]
+        if any(control.activation == base for control in found):
+            page += [Text(heading=f"{title}: Euclidean, untrained, trained"), _printed(found, base, results)]
     page.append(Text((caption("untrained_gains"),)))
     tables = (
         Table("untrained", RECIPE.title, grid, tuple(page), latex=grid),

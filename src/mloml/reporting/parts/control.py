@@ -84,10 +84,13 @@ def activation_sentence(counted: list[Control], base: str, title: str) -> str:
         if c.whole.mark_corrected == "win"
     ]
     clear = f" Euclidean → untrained → trained, where the whole gain is clear: {', '.join(ways)}."
+    equal = [c.title for c in mine if c.untrained.low == c.untrained.high == 0.0]
+    same = f" Untrained, its error is Euclidean distance's in every split on {', '.join(equal)}."
     learning = by_outcome({control.title: control.learning for control in mine})
     return (
         f"{title}, {len(mine)} data sets, trained against untrained by the corrected test: "
         f"{learning}.{clear if ways else ' Nowhere is the trained stack clearly better than Euclidean.'}"
+        f"{same if equal else ''}"
     )
 
 
