@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,14 +30,16 @@ TITLES = {
 Make = Callable[..., StudyResult]
 
 
-@pytest.fixture
-def make_study(tmp_path: Path) -> Make:
+@pytest.fixture(scope="session")
+def make_study(tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Return a function that makes a study's result.
 
     ``effects`` says by how much a method's error differs from Euclidean's on every set; methods without one
     differ by as much on even sets as they do the other way on odd ones, so that nothing is shown of them.
     ``gaps`` are the cells that failed, by dataset and algorithm.
     """
+
+    folder = tmp_path_factory.mktemp("beyond")
 
     def make(
         protocol: str = "clean",
@@ -98,7 +99,7 @@ def make_study(tmp_path: Path) -> Make:
         )
         return StudyResult(
             study,
-            tmp_path / protocol,
+            folder / protocol,
             pd.DataFrame(rows),
             [],
             pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),

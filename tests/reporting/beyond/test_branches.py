@@ -40,7 +40,7 @@ def test_a_method_helps_harms_or_shows_nothing(make_study) -> None:
     )
     assert summary.differing_sentence(sides) == (
         "The two studies say different things of 1 of 10 methods. "
-        "MOML: helps beyond the paper on unit rows and harms on standardised features."
+        "MOML: on unit rows helps beyond the paper, on standardised features harms."
     )
 
 

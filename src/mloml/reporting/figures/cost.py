@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from mloml.reporting.figures.panels import empty_panel
 from mloml.reporting.figures.style import GREY, PAGE_WIDTH, style_of
@@ -50,6 +51,7 @@ def cost_figure(numbers: pd.DataFrame, studies: Mapping[str, str], titles: Mappi
 
 def _points(axes: Axes, numbers: pd.DataFrame, titles: Mapping[str, str]) -> None:
     axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())  # labels between decades would overlap
     axes.axhline(1.0, color=GREY, linewidth=0.7, linestyle="--")
     for row in numbers.to_dict("records"):
         name = str(row["algorithm"])

@@ -84,17 +84,20 @@ def differing_sentence(sides: Sequence[Side]) -> str:
     both = {name: pair for name, pair in pairs.items() if all(row and row["sets"] for row in pair)}
     if not both:
         return ""
-    different = {
-        first.labels.algorithms[name]: " and ".join(
-            f"{verdicts.helps(row)} on {side.scaling}" for side, row in zip(sides, pair, strict=True) if row
-        )
-        for name, pair in both.items()
-        if len({row["verdict"] for row in pair if row}) > 1
-    }
-    if not different:
+    groups: dict[str, list[str]] = {}
+    for name, pair in both.items():
+        if len({row["verdict"] for row in pair if row}) > 1:
+            texts = [
+                f"on {side.scaling} {verdicts.helps(row)}"
+                for side, row in zip(sides, pair, strict=True)
+                if row
+            ]
+            groups.setdefault(", ".join(texts), []).append(first.labels.algorithms[name])
+    if not groups:
         return f"Of none of {len(both)} methods do the two studies say different things."
-    said = "; ".join(f"{title}: {text}" for title, text in different.items())
-    return f"The two studies say different things of {len(different)} of {len(both)} methods. {said}."
+    said = "; ".join(f"{listed(titles)}: {text}" for text, titles in groups.items())
+    count = sum(map(len, groups.values()))
+    return f"The two studies say different things of {count} of {len(both)} methods. {said}."
 
 
 def where_sentences(side: Side) -> tuple[str, ...]:

@@ -22,7 +22,8 @@ def evidence(row: Mapping[Any, Any] | None, sets: int) -> str:
         return DASH
     counts = "/".join(str(row[word]) for word in ("wins", "ties", "losses"))
     fewer = f" ({row['sets']} of {sets} sets)" if row["sets"] < sets else ""
-    return f"{number(row['median_difference'])}, {counts}, {p_value(row['p_holm'])}{fewer}"
+    median = number(round(row["median_difference"], 3) + 0.0)  # no -.000
+    return f"{median}, {counts}, {p_value(row['p_holm'])}{fewer}"
 
 
 def p_value(p: float) -> str:
