@@ -198,6 +198,48 @@ def test_other_data_are_judged_by_the_pairs_that_a_test_over_sets_confirms():
         assert JUDGES[name](frame[frame["study"] == "clean"]).verdict == "reproduced"
 
 
+def test_convergence_counts_leads_that_are_never_made_up():
+    def splits(rate, leads):
+        return pd.DataFrame(
+            {
+                "counted": "True",
+                "rate": rate,
+                "fbp_first": 0.1,
+                "bp_first": [0.2 if lead else 0.05 for lead in leads],
+                "scans": 20,
+                "level": [scan or None for scan in leads.values()] if isinstance(leads, dict) else 1.0,
+            }
+        )
+
+    fixed = splits("bp", {1: 2.0, 2: None, 3: None})  # three leads, two of them never made up
+    behind, ahead = splits("bp_cv", [False] * 3), splits("bp_cv", {1: 4.0, 2: 5.0, 3: 6.0})
+    answer = JUDGES["convergence"](pd.concat([fixed, behind]))
+    assert answer.verdict == "reproduced in part"
+    assert (
+        "lower than BP's in 3 and higher in 0 of 3 cases (BP gets there later than the last scan"
+        in answer.ours
+    )
+    assert "never in 2)" in answer.ours and "lower than BP's in 0 and higher in 3 of 3 cases" in answer.ours
+    answer = JUDGES["convergence"](pd.concat([fixed, ahead]))
+    assert answer.verdict == "reproduced" and "in scan 5 at the median, never in 0" in answer.ours
+    worse = pd.concat([splits("bp", [False] * 3), ahead])
+    assert JUDGES["convergence"](worse).verdict == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("same", "verdict"), [(9, "reproduced"), (6, "reproduced in part"), (4, "not reproduced")]
+)
+def test_the_seed_is_judged_by_conclusions_that_stay(same, verdict):
+    again = ["win"] * same + ["tie"] * (10 - same)
+    both = pd.DataFrame({"our_mark": "win", "our_mark_2": again, "verdict": "agrees", "verdict_2": "agrees"})
+    both = both.assign(our_mark_corrected="tie", our_mark_corrected_2="tie")
+    own = both.iloc[:1].assign(our_mark="", our_mark_2="")  # MLOML-r itself has no mark
+    answer = JUDGES["seed"](pd.concat([both, own]))
+    assert (
+        answer.verdict == verdict and f"{same} of 10 conclusions" in answer.ours and "11 of 11" in answer.ours
+    )
+
+
 def test_an_answer_knows_only_the_five_words():
     with pytest.raises(ValueError, match="splendid"):
         Answer("", "splendid")
@@ -286,7 +328,7 @@ def test_the_latex_table_compiles_and_fits_the_page(tmp_path):
 def test_every_claim_names_a_command_a_verdict_rule_and_files_of_known_artefacts():
     root = repository()
     makefile = (root / "Makefile").read_text(encoding="utf-8") if root else ""
-    known = {*recipes(), "bench", "untrained", "beyond"}
+    known = {*recipes(), "bench"}
     for claim in CLAIMS:
         assert {claim.shows.split("/")[0], *(table.split("/")[0] for table in claim.tables)} <= known
         assert any(word in claim.rule for word in ("reproduced:", "false:"))

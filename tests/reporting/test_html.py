@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 from PIL import Image, ImageChops
 
-from mloml.reporting.document import Artefact, Figure, Table
+from mloml.reporting.document import Artefact, Figure, Table, Text
 from mloml.reporting.page import gather, write_report
 from mloml.reporting.publish import publish
 from mloml.reporting.recipe import recipes
@@ -268,20 +268,21 @@ def test_the_claim_table_comes_first_in_full_and_links_to_what_is_on_the_page(re
     text = text_of(results)
     part = text[text.index('<section id="claims"') : text.index('<section id="overview"')]
     assert part.count(sentence.strip()) == 1 and "<summary>" not in part
-    assert '<a href="#table2-paper_comparison">table2/paper_comparison.md</a>' in part
-    assert "fig5/fig5.png" in part and 'href="#fig5-fig5-picture"' not in part  # it is not there yet
+    assert '<a href="#table2-paper_comparison">table2/<wbr>paper_<wbr>comparison.md</a>' in part
+    assert "fig5/<wbr>fig5.png" in part and 'href="#fig5-fig5-picture"' not in part  # it is not there yet
     assert "<code>make reproduce-fig5</code>" in part and '<span class="good">reproduced</span>' in part
 
 
 def test_a_table_in_sight_shows_its_page_before_its_numbers(results, table2):
     first, verdicts = table2.tables
-    shown = replace(verdicts, page=(first.numbers,), in_sight=True)
+    shown = replace(verdicts, page=(first.numbers, Text(("Behind it.",))), in_sight=True)
     publish(replace(table2, tables=(first, shown)), results / "table2")
     part = text_of(results)
     part = part[part.index('<section id="table2"') :]
     heading, numbers = part.index("<h3>Verdicts</h3>"), part.index('id="table2-paper_comparison"')
     between = part[heading:numbers]
     assert between.count("<table") == 1 and "<details" in between[between.index("</table>") :]
+    assert between.index("<details") < between.index("Behind it.")
 
 
 def test_marks_stand_apart_from_the_number_so_that_they_can_be_seen(results, table2):

@@ -124,3 +124,43 @@ def test_the_content_policy_stops_anything_from_outside(browser, results):
     )
     tab.close()
     assert blocked == "img-src"
+
+
+def test_a_table_that_scrolls_says_so_and_keeps_its_first_column(page):
+    box = page.locator("#table2-table2")
+    page.set_viewport_size({"width": 1600, "height": 900})
+    assert "scrolls" not in (box.get_attribute("class") or "")
+    page.set_viewport_size({"width": 260, "height": 700})
+    page.wait_for_function("document.querySelector('#table2-table2').classList.contains('more')")
+    hint = box.evaluate("box => getComputedStyle(box, '::before').content")
+    assert "scroll sideways" in hint
+    first = box.locator("tbody th").first
+    before = first.bounding_box()["x"]
+    box.evaluate("box => { box.scrollLeft = 1000; }")
+    page.wait_for_function("!document.querySelector('#table2-table2').classList.contains('more')")
+    assert abs(first.bounding_box()["x"] - before) < 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= 260
+
+
+def test_a_link_to_a_folded_table_unfolds_it(page):
+    folded = page.locator("details", has=page.locator("#table2-paper_comparison"))
+    folded.evaluate("fold => { fold.open = false; }")
+    page.locator('a[href="#table2-paper_comparison"]').first.click()
+    page.wait_for_function("document.querySelector('#table2-paper_comparison').closest('details').open")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_have_the_colour_of_the_text_in_both_themes(browser, results, scheme):
+    tab = browser.new_page(color_scheme=scheme)
+    tab.goto(write_report(results).as_uri())
+    ink, paper = (
+        tab.evaluate(f"getComputedStyle(document.body).{what}") for what in ("color", "backgroundColor")
+    )
+    mark = tab.locator("#table2 .mark").first
+    assert mark.evaluate("mark => getComputedStyle(mark).color") == ink != paper
+    size, text = (
+        float(mark.evaluate(f"m => parseFloat(getComputedStyle({who}).fontSize)"))
+        for who in ("m", "m.parentElement")
+    )
+    assert size > 1.3 * text
+    tab.close()

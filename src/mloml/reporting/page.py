@@ -110,6 +110,7 @@ def render(sections: list[Section]) -> str:
     environment.filters |= {
         "pretty": lambda content: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False),
         "code": _code,
+        "breakable": _breakable,
         "short": lambda error: f"{error:.4g}",
     }
     folder = Path(__file__).parent / "templates"
@@ -243,6 +244,11 @@ def _read(path: Path, problems: list[str]) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         problems.append(f"{path.parent.name}/{path.name} could not be read: {error}")
         return None
+
+
+def _breakable(path: str) -> Markup:
+    """Escape a path; lines may break behind a slash or an underscore."""
+    return Markup(re.sub(r"([/_])", r"\1<wbr>", str(escape(path))))
 
 
 def _code(text: str) -> Markup:

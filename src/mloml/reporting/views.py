@@ -67,6 +67,12 @@ class View:
         return anchor_of(self.source)
 
     @property
+    def first_page(self) -> Sequence[Mapping[str, Any]]:
+        """The part of ``page`` that is in sight: up to its first table."""
+        ends = [place for place, block in enumerate(self.page, start=1) if "view" in block]
+        return self.page[: ends[0]] if ends else self.page
+
+    @property
     def numeric(self) -> list[bool]:
         """Tell for each column whether all its entries are numbers."""
         rows = [row for group in self.groups for row in group]
