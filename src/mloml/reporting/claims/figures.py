@@ -150,7 +150,7 @@ CLAIMS = (
     Claim(
         "moml_faster",
         "Figure 4: MOML is faster than OPML",
-        "bars for spect and waveform, no numbers",
+        "running times on spect and waveform",
         ("fig4/fig4",),
         moml_is_faster,
         "reproduced: faster on every set with and without a factor; in part: in one of the two ways",
@@ -160,7 +160,7 @@ CLAIMS = (
     Claim(
         "layers",
         "Figure 5: further layers lower the error",
-        "curves of nine sets, most of them falling over five layers",
+        "curves of nine sets over five layers",
         ("fig5/comparisons",),
         layers_help,
         f"the last layer against the first; {FALLS_RULE}",
@@ -190,7 +190,7 @@ CLAIMS = (
     Claim(
         "other_layers",
         "Figure 8: RDML, LEGO and OPML gain by layers too",
-        "curves of nine sets, most stacks below their shallow versions",
+        "curves of nine sets over five layers",
         ("fig8/comparisons",),
         other_layers_help,
         f"the last layer against the shallow algorithm, the three together; {FALLS_RULE}",

@@ -75,7 +75,7 @@ CLAIMS = (
     Claim(
         "seed",
         "The conclusions of Table II do not hang on the random halves",
-        "30 halves from one unnamed seed",
+        "means over 30 random halves",
         ("seeds/both",),
         seed_does_not_matter,
         f"equal conclusions by the paper's test from two seeds; {BY_SHARE}",
@@ -85,7 +85,7 @@ CLAIMS = (
     Claim(
         "learned",
         "What a stack gains over Euclidean distance is learned",
-        "taken for granted; no untrained control",
+        "no untrained control",
         ("untrained/gains",),
         gain_is_learned,
         "of the cases where the trained stack beats Euclidean distance, those in which it beats the "
