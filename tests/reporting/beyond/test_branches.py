@@ -79,7 +79,7 @@ def test_learning_the_layers_or_the_non_linearity_alone(make_study, trained, unt
     assert (scaling, text) == ("unit rows", said)
     medians = [float(text.split(",")[0]) for text in numbers]
     assert medians == pytest.approx([trained - untrained, untrained, trained], abs=0.003)
-    assert f"{said} for ReLU" in summary.layers_sentence(side)
+    assert f"{said} for ReLU" in summary.learning_sentence(side)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_without_the_stacks_nothing_is_claimed_of_them(make_study) -> None:
     side = side_of(make_study(algorithms=("euclidean", "lda")))
     for frame in (statements.rivals_frame, statements.layers_frame, statements.learning_frame):
         assert frame([side]).empty
-    assert summary.layers_sentence(side) == ""
+    assert summary.layers_sentence(side) == summary.learning_sentence(side) == ""
     assert summary.claims_sentence(side) == "On unit rows MLOML and its rivals were not compared."
 
 

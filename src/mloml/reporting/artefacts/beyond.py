@@ -34,6 +34,7 @@ def document(sides: Sequence[Side]) -> Artefact:
     picture = cost_picture(sides)
     size, claims = summary.size_sentence(sides), tuple(map(summary.claims_sentence, sides))
     layers = tuple(filter(None, map(summary.layers_sentence, sides)))
+    learning = tuple(filter(None, map(summary.learning_sentence, sides)))
     helping = tuple(filter(None, (*map(summary.help_sentence, sides), summary.differing_sentence(sides))))
     advice = tuple(sentence for side in sides for sentence in advice_sentences(side))
     scaled = summary.scaling_sentences(sides, over)
@@ -42,7 +43,9 @@ def document(sides: Sequence[Side]) -> Artefact:
         *_table("The methods at a glance", glance(sides), advice, caption("beyond_glance")),
         *_table("Does MLOML beat MOML, OPML and LMNN?", statements.rivals_frame(sides), claims),
         *_table("Do three layers help, against one?", statements.layers_frame(sides), layers),
-        *_table("Learning the layers, or the non-linearity alone?", statements.learning_frame(sides)),
+        *_table(
+            "Learning the layers, or the non-linearity alone?", statements.learning_frame(sides), learning
+        ),
         *_table("Does learning help?", statements.help_frame(sides), helping),
         _both(sides, summary.where_sentences, "Where?"),
         Text((caption("beyond_scaling"),), heading="What scaling alone does"),
@@ -64,7 +67,7 @@ def document(sides: Sequence[Side]) -> Artefact:
             _stacked([side.on_sets for side in sides], sides, on_sets),
         ),
     )
-    findings = (*layers, *helping, *advice, *scaled)
+    findings = (*layers, *learning, *helping, *advice, *scaled)
     return Artefact(" ".join([size, *claims]), findings, tables, (*(d for _, _, d in ranks), picture), notes)
 
 
