@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pandas as pd
 import pytest
 
 from mloml.command_line import Command
 from mloml.config.compose import compose_study
+from mloml.config.paths import repository
+from mloml.reporting.parts.beyond.side import _part_taken
 from mloml.reporting.reproduce import _size, reproduce
 
 FEW = ["datasets=[appendicitis,banknote]", "algorithms=[euclidean,kissme,lda,nca]", "execution.n_jobs=1"]
@@ -51,3 +54,16 @@ def test_it_runs_small_and_names_its_folders(tmp_path) -> None:
     document = json.loads((tmp_path / "beyond" / "artefact.json").read_text(encoding="utf-8"))
     assert document["headline"].startswith("2 sets that the paper never saw, 2 random halves of each.")
     assert (tmp_path / "beyond" / "beyond.md").is_file()
+
+
+def test_every_set_of_which_a_part_was_taken_says_so_in_the_tables() -> None:
+    root = repository()
+    if root is None:
+        pytest.skip("the rule is not part of an installed wheel")
+    rule = (root / "docs" / "beyond.md").read_text(encoding="utf-8")
+    taken = dict(re.findall(r"^\| (\w+) \| ([\d,]+ x \d+.*?) \|", rule, re.M))
+    study = compose_study("beyond")
+    assert set(taken) == {config.name for config in study.datasets}
+    for config in study.datasets:
+        whole = re.search(r"\(of ([\d,]+)", taken[config.name])
+        assert (whole[1] in _part_taken(config)) if whole else not _part_taken(config), config.name

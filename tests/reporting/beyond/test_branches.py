@@ -79,7 +79,7 @@ def test_learning_the_layers_or_the_non_linearity_alone(make_study, trained, unt
     assert (scaling, text) == ("unit rows", said)
     medians = [float(text.split(",")[0]) for text in numbers]
     assert medians == pytest.approx([trained - untrained, untrained, trained], abs=0.003)
-    assert f"{said} for ReLU" in summary.layers_sentence(side)
+    assert f"{said} for ReLU" in summary.learning_sentence(side)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_euclidean_under_the_other_scaling(make_study) -> None:
     over, _ = across(sides)
     frame = statements.scaling_frame(sides, over)
     assert list(frame.columns)[1::2] == [
-        "on unit rows, against Euclidean on standardised features",
-        "on standardised features, against Euclidean on unit rows",
+        "on unit rows, Euclidean on standardised features",
+        "on standardised features, Euclidean on unit rows",
     ]
     assert about(frame, "MOML")[::2] == ["beats it", "Euclidean beats it"]
     assert about(frame, "LDA")[0] == "Euclidean beats it"
@@ -177,14 +177,14 @@ def test_a_method_that_fails_everywhere_stays_in_its_family(make_study) -> None:
     assert moml["p_holm"] == pytest.approx(10 * moml["p_wilcoxon"])  # still ten methods
     assert about(statements.help_frame([side]), "LDA") == ["there is nothing to compare", "–"]
     assert "Not ranked, because without any result: LDA." in ranks_table(side)[0]
-    assert glance([side]).set_index("method").loc["LDA", "unit rows: against Euclidean"] == "–"
+    assert glance([side]).set_index("method").loc["LDA", "unit rows"] == "–"
 
 
 def test_without_the_stacks_nothing_is_claimed_of_them(make_study) -> None:
     side = side_of(make_study(algorithms=("euclidean", "lda")))
     for frame in (statements.rivals_frame, statements.layers_frame, statements.learning_frame):
         assert frame([side]).empty
-    assert summary.layers_sentence(side) == ""
+    assert summary.layers_sentence(side) == summary.learning_sentence(side) == ""
     assert summary.claims_sentence(side) == "On unit rows MLOML and its rivals were not compared."
 
 

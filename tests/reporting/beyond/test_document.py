@@ -38,7 +38,7 @@ def test_its_files_are_there_and_the_page_has_the_numbers(published) -> None:
     median = f"{row['median_difference']:.3f}".replace("0.", ".")
     assert f"| MLOML-r | helps beyond the paper | {median}, {row['wins']}/" in text
     assert text.startswith("# Beyond the paper: which learner when\n")
-    assert "12 sets that the paper never saw, 5 random halves of each. On unit rows MLOML-r beats" in text
+    assert "12 sets that the paper never saw, 5 random halves of each." in text
     assert "LDA on standardised features has no result on Set03: failed in 5 of 5 splits" in text
     assert "Set00: A stratified sample of 200 of 400 rows" in text
 
@@ -62,7 +62,9 @@ def test_the_report_shows_the_page(published) -> None:
     sentences = [
         sentence for block in document["notes"] if block["kind"] == "Text" for sentence in block["sentences"]
     ]
-    assert document["headline"] in sentences and len(sentences) > 20
+    assert all(sentence in sentences for sentence in document["findings"])
+    claims = [sentence for sentence in sentences if "MLOML beats" in sentence or "MLOML-r beats" in sentence]
+    assert document["headline"] == " ".join([sentences[0], *claims])
     page = write_report(published.parent).read_text(encoding="utf-8")
     assert "Learning the layers, or the non-linearity alone?" in page
     assert "Cost against accuracy" in page and "is damaged" not in page

@@ -30,28 +30,26 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
 def document(sides: Sequence[Side]) -> Artefact:
     """Return the artefact of two studies whose tests are carried out."""
     over, on_sets = across(sides)
-    scaled = summary.scaling_sentences(sides, over)
     ranks = [ranks_table(side) for side in sides]
     picture = cost_picture(sides)
-    headline = " ".join([summary.size_sentence(sides), *map(summary.claims_sentence, sides)])
-    said = (
-        *map(summary.layers_sentence, sides),
-        *map(summary.help_sentence, sides),
-        summary.differing_sentence(sides),
-        *(sentence for side in sides for sentence in advice_sentences(side)),
-        *scaled,
-    )
-    findings = tuple(sentence for sentence in said if sentence)
+    size, claims = summary.size_sentence(sides), tuple(map(summary.claims_sentence, sides))
+    layers = tuple(filter(None, map(summary.layers_sentence, sides)))
+    learning = tuple(filter(None, map(summary.learning_sentence, sides)))
+    helping = tuple(filter(None, (*map(summary.help_sentence, sides), summary.differing_sentence(sides))))
+    advice = tuple(sentence for side in sides for sentence in advice_sentences(side))
+    scaled = summary.scaling_sentences(sides, over)
     notes: tuple[Block, ...] = (
-        Text((caption("beyond_rule"),)),
-        Text((headline, *findings), heading="In short", listed=True),
-        *_table("The methods at a glance", glance(sides), "beyond_glance"),
-        *_table("Does learning help?", statements.help_frame(sides)),
-        *_table("Does MLOML beat MOML, OPML and LMNN?", statements.rivals_frame(sides)),
-        *_table("Do three layers help, against one?", statements.layers_frame(sides)),
-        *_table("Learning the layers, or the non-linearity alone?", statements.learning_frame(sides)),
+        Text((size, caption("beyond_rule"))),
+        *_table("The methods at a glance", glance(sides), advice, caption("beyond_glance")),
+        *_table("Does MLOML beat MOML, OPML and LMNN?", statements.rivals_frame(sides), claims),
+        *_table("Do three layers help, against one?", statements.layers_frame(sides), layers),
+        *_table(
+            "Learning the layers, or the non-linearity alone?", statements.learning_frame(sides), learning
+        ),
+        *_table("Does learning help?", statements.help_frame(sides), helping),
         _both(sides, summary.where_sentences, "Where?"),
-        *_table("What scaling alone does", statements.scaling_frame(sides, over), "beyond_scaling"),
+        Text((caption("beyond_scaling"),), heading="What scaling alone does"),
+        *_table("", statements.scaling_frame(sides, over), scaled),
         Text(tuple(sentence for sentence, _, _ in ranks), heading="Ranks", listed=True),
         *(diagram for _, _, diagram in ranks),
         Text((picture.caption,), heading=picture.title),
@@ -69,7 +67,8 @@ def document(sides: Sequence[Side]) -> Artefact:
             _stacked([side.on_sets for side in sides], sides, on_sets),
         ),
     )
-    return Artefact(headline, findings, tables, (*(d for _, _, d in ranks), picture), notes)
+    findings = (*layers, *learning, *helping, *advice, *scaled)
+    return Artefact(" ".join([size, *claims]), findings, tables, (*(d for _, _, d in ranks), picture), notes)
 
 
 def cost_picture(sides: Sequence[Side]) -> Figure:
@@ -88,10 +87,12 @@ def cost_picture(sides: Sequence[Side]) -> Figure:
     )
 
 
-def _table(heading: str, frame: pd.DataFrame, remark: str = "") -> tuple[Block, ...]:
-    """Return a table of the page with its heading and a caption below; nothing if it has no rows."""
-    below = (Text((caption(remark),)),) if remark else ()
-    return (Text(heading=heading), frame, *below) if len(frame) else ()
+def _table(
+    heading: str, frame: pd.DataFrame, said: Sequence[str] = (), remark: str = ""
+) -> tuple[Block, ...]:
+    """Return a section: what is said, the table, and a remark below it; nothing if the table has no rows."""
+    below = (Text((remark,)),) if remark else ()
+    return (Text(tuple(said), heading, listed=True), frame, *below) if len(frame) else ()
 
 
 def _both(sides: Sequence[Side], say: Callable[[Side], Sequence[str]], heading: str) -> Text:

@@ -23,7 +23,8 @@ def glance(sides: Sequence[Side]) -> pd.DataFrame:
     for name, title in titles.items():
         line: dict[str, str] = {"method": title}
         for side in sides:
-            line |= {f"{side.scaling}: {word}": text for word, text in _of(side, name).items()}
+            words = {"": side.scaling}
+            line |= {words.get(word, f"{side.short}: {word}"): text for word, text in _of(side, name).items()}
         lines.append(line)
     return pd.DataFrame(lines).fillna(DASH)
 
@@ -35,10 +36,10 @@ def _of(side: Side, name: str) -> dict[str, str]:
     said = SAID[test["verdict"]] if test and test["sets"] else DASH
     relative = cost["relative_error"]
     return {
-        "against Euclidean": said,
-        "relative error": number(relative) if np.isfinite(relative) else DASH,
-        "mean rank": f"{side.ranking.ranks[name]:.1f}" if name in side.ranking.ranks else DASH,
-        "a training row": duration(cost["seconds_per_row"]),
+        "": said,
+        "error": number(relative) if np.isfinite(relative) else DASH,
+        "rank": f"{side.ranking.ranks[name]:.1f}" if name in side.ranking.ranks else DASH,
+        "cost": duration(cost["seconds_per_row"]),
     }
 
 

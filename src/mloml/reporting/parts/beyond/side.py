@@ -83,6 +83,11 @@ class Side:
         return [self.labels.datasets[name] for name in rows["dataset"]]
 
     @property
+    def short(self) -> str:
+        """The scaling in one word."""
+        return self.scaling.split()[0]
+
+    @property
     def n_sets(self) -> int:
         """Number of data sets that could be had."""
         return len(self.labels.datasets) - len(self.labels.missing)

@@ -12,8 +12,6 @@ from mloml.reporting.parts.beyond import verdicts
 from mloml.reporting.parts.beyond.side import Side
 from mloml.reporting.parts.beyond.words import evidence
 
-NUMBERS = "difference, win/tie/loss, p"
-
 Said = tuple[str, str]
 """What is said, and the numbers it rests on."""
 
@@ -68,8 +66,8 @@ def scaling_frame(sides: Sequence[Side], over: pd.DataFrame) -> pd.DataFrame:
     first, second = (side.scaling for side in sides)
     return frame.rename(
         columns={
-            f"on {first}": f"on {first}, against Euclidean on {second}",
-            f"on {second}": f"on {second}, against Euclidean on {first}",
+            f"on {first}": f"on {first}, Euclidean on {second}",
+            f"on {second}": f"on {second}, Euclidean on {first}",
         }
     )
 
@@ -109,5 +107,5 @@ def _by_study(
         found = [say(side, name) for side in sides]
         if any(found):
             lines.append([title, *(text for said in found for text in (said or (DASH, DASH)))])
-    columns = [text for side in sides for text in (f"on {side.scaling}", f"{side.scaling}: {NUMBERS}")]
+    columns = [text for side in sides for text in (f"on {side.scaling}", f"{side.scaling}: numbers")]
     return pd.DataFrame(lines, columns=[corner, *columns])

@@ -45,20 +45,23 @@ def claims_sentence(side: Side) -> str:
 
 
 def layers_sentence(side: Side) -> str:
-    """Say what layers do, and what learning them does, activation by activation."""
-    three = {
+    """Say what three layers do against one, activation by activation."""
+    said = {
         activation: verdicts.layers(row)
         for stack, activation in STACKS.items()
         if (row := side.test("layers", stack, ONE_LAYER))
     }
-    learned = {
-        activation: said
+    return f"On {side.scaling}, three layers against one: {grouped(said)}." if said else ""
+
+
+def learning_sentence(side: Side) -> str:
+    """Say whether learning the layers helps or the non-linearity alone, activation by activation."""
+    said = {
+        activation: text
         for stack, activation in STACKS.items()
-        if (said := verdicts.learning(side, stack)) is not None
+        if (text := verdicts.learning(side, stack)) is not None
     }
-    parts = [f"On {side.scaling}, three layers against one: {grouped(three)}."] if three else []
-    parts += [f"On {side.scaling}, trained against untrained: {grouped(learned)}."] if learned else []
-    return " ".join(parts)
+    return f"On {side.scaling}, trained against untrained: {grouped(said)}." if said else ""
 
 
 def help_sentence(side: Side) -> str:
