@@ -34,7 +34,7 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         min_M  1/2 ||M - M_prev||²_F + gamma [1 + tr(M A)]+ ,   M positive semi-definite
 
     and where the hinge at ``M_prev`` is positive the step (Eq. 6) is ``M = M_prev - gamma A``: a push along
-    ``q`` and a pull on ``p``. The default factor ``L`` with ``M = L'L`` follows in O(d²) without turning;
+    ``q`` and a pull on ``p``. The default factor ``L`` with ``M = L'L`` follows in O(d²) and keeps its axes;
     ``MOML`` is exactly a stack of one layer.
 
     A pull that is too long would leave the cone of positive definite matrices. The default policy, "split",

@@ -77,7 +77,7 @@ def _is_definite(M: Array, tau: float, factor: Array) -> bool:
 def _negative_eigenvalue(
     M: Array, z: Array, length: float, tau: float, basis: Array, work: Array
 ) -> tuple[float, int]:
-    """Run the Lanczos process on ``M`` (the term taken off) until ``mu`` has settled; return it and the size.
+    """Run the Lanczos process on ``M`` (the term taken off) until ``mu`` stays; return it and the size.
 
     ``work`` holds the diagonal, the off-diagonal, the pivots and the eigenvector in the Lanczos basis.
     """

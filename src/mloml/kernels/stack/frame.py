@@ -1,4 +1,4 @@
-"""The frame-preserving root: a factor ``L`` that follows the metric without turning, in O(d²).
+"""The frame-preserving root: a factor ``L`` that follows the metric and keeps its axes, in O(d²).
 
 A step pulls on ``p`` and pushes along ``q``: ``M <- M - g_p p p' + g_q q q'``. With ``K = L^-T``, ``P = K p``
 and ``Q = K q`` the new metric is ``L' (I + V C V') L``, ``V = [P Q]``, ``C = diag(-g_p, g_q)``. The symmetric

@@ -1,4 +1,4 @@
-"""Passes over the rows of a square matrix; each reads (and mends) a row once and gets all it can out of it.
+"""Passes over the rows of a square matrix; each reads (and changes) a row only once.
 
 ``A`` is one of the stacks ``L``, ``K`` and ``base`` the flat position of a layer's matrix in it. ``x``,
 ``left``, ``right``, ``out`` are flat positions in ``vectors`` of up to three vectors that follow one
