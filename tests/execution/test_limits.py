@@ -161,3 +161,14 @@ def is_alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def test_a_worker_that_ends_takes_the_process_beside_it_along_and_warns_of_nothing():
+    code = (
+        "import os; from mloml.execution.guard import GUARD\n"
+        "GUARD.end_with(os.getppid()); print(GUARD._process.pid)"
+    )
+    done = subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True)
+    assert "ResourceWarning" not in done.stderr
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)

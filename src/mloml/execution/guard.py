@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -54,14 +55,20 @@ class Guard:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         return self._process
 
+    def close(self) -> None:
+        """End the process beside this one, if there is one."""
+        with self._lock:
+            self._stop()
+
     def _stop(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._process.communicate()
             self._process = None
 
 
 GUARD = Guard()
+atexit.register(GUARD.close)  # else the interpreter warns of a process that is still running
 
 
 @contextmanager
