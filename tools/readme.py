@@ -1,7 +1,7 @@
-"""Fill the README's marked blocks from the published results (``--check`` only looks).
+"""Fill the marked blocks of README and guide from the published results (``--check`` only looks).
 
 ``python tools/readme.py`` writes ``results/reference/claims`` as well. A block stands between
-``<!-- NAME -->`` and ``<!-- /NAME -->``. Whatever number of a run the README shows is inside one, so that
+``<!-- NAME -->`` and ``<!-- /NAME -->``. Whatever number of a run these pages show is inside one, so that
 it can be made anew, and checked, from ``results/reference``.
 """
 
@@ -11,7 +11,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -21,9 +21,10 @@ from mloml.reporting.markdown import escape, frame_to_markdown, table_lines
 from mloml.reporting.publish import DOCUMENT, publish
 
 ROOT = Path(__file__).parents[1]
-README, REFERENCE = ROOT / "README.md", ROOT / "results" / "reference"
+REFERENCE = ROOT / "results" / "reference"
 AT = "results/reference"
 FEATURES = (21, 57, 100, 400)
+ACTIVATIONS = ("relu", "sigmoid", "tanh", "one layer")
 METHODS = {
     "MLOML-r, three layers, FP, a factor kept in every step": "MLOML-r, 3 layers, FP",
     "MOML, metric only": "MOML, M only",
@@ -68,12 +69,58 @@ def speed(reference: Path) -> str:
     )
 
 
-BLOCKS: dict[str, Callable[[Path], str]] = {"picture": picture, "claims": claims, "speed": speed}
+def ranks(reference: Path) -> str:
+    """Return every method's mean rank in Table II and the median seconds of one of its cells."""
+    table, cells, title = _table2(reference)
+    seconds = cells.groupby("algorithm")["seconds"].median()
+    rows = [[title[name], f"{rank:.1f}", f"{seconds[name]:.2f}"] for name, rank in table["mean_rank"].items()]
+    number = cells["dataset"].nunique()
+    printed = table_lines(["method", "mean rank", "median seconds of a cell"], rows)
+    return (
+        f"Mean rank of each method over {_ranked(reference)} data sets (1 is best) and the median seconds of "
+        f"one cell (a split with its choice of parameters) on all {number}:\n\n{printed}"
+    )
 
 
-def fill(text: str, reference: Path = REFERENCE) -> str:
+def activations(reference: Path) -> str:
+    """Return the mean ranks of the three activations and of one layer, and what a difference must be."""
+    table, _, title = _table2(reference)
+    names = ("mloml_r", "mloml_s", "mloml_t", "moml")
+    head = [f"{word} ({title[name]})" for word, name in zip(ACTIVATIONS, names, strict=True)]
+    printed = table_lines(head, [[f"{table['mean_rank'][name]:.1f}" for name in names]])
+    least = table["critical_difference"].iloc[0]
+    return (
+        f"{printed}\n\nThe differences are no proof: with {_ranked(reference)} sets, mean ranks must differ "
+        f"by {least:.1f} to be significant (Nemenyi)."
+    )
+
+
+def _table2(reference: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
+    folder = reference / "table2"
+    table = pd.read_csv(folder / "ranks.csv").set_index("algorithm")
+    cells = pd.read_csv(folder / "cells.csv")
+    title = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))["titles"]
+    return table, cells[cells["status"] == "ok"], title
+
+
+def _ranked(reference: Path) -> int:
+    """Return how many data sets the ranks are over: those that are counted and complete."""
+    compared = pd.read_csv(reference / "table2" / "paper_comparison.csv")
+    return int(compared["dataset"].nunique())
+
+
+PAGES: dict[str, dict[str, Callable[[Path], str]]] = {
+    "README.md": {"picture": picture, "claims": claims, "speed": speed},
+    "docs/guide/choosing.md": {"ranks": ranks},
+    "docs/guide/learning.md": {"activations": activations},
+}
+
+
+def fill(
+    text: str, reference: Path = REFERENCE, blocks: Mapping[str, Callable[[Path], str]] = PAGES["README.md"]
+) -> str:
     """Return the text with every block made anew; a block whose results are not there is left empty."""
-    for name, make in BLOCKS.items():
+    for name, make in blocks.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         if text.count(begin) != 1 or text.count(end) != 1:
             raise ValueError(f"there must be one block {begin} ... {end}")
@@ -89,7 +136,7 @@ def outside(text: str) -> str:
 
 
 def main() -> int:
-    """Fill the README, or say whether it is what the published results give."""
+    """Fill the pages, or say whether they are what the published results give."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -97,13 +144,16 @@ def main() -> int:
         "--check", action="store_true", help="change nothing; exit code 1 if a block is not up to date"
     )
     arguments = parser.parse_args()
-    text = README.read_text(encoding="utf-8")
-    new = fill(text)
-    if not arguments.check:
-        if claims(REFERENCE):
-            publish(RECIPE.read(REFERENCE), REFERENCE / RECIPE.name)
-        README.write_text(new, encoding="utf-8")
-    return int(arguments.check and new != text)
+    if not arguments.check and claims(REFERENCE):
+        publish(RECIPE.read(REFERENCE), REFERENCE / RECIPE.name)
+    old = 0
+    for name, blocks in PAGES.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        new = fill(text, blocks=blocks)
+        old += new != text
+        if not arguments.check:
+            (ROOT / name).write_text(new, encoding="utf-8")
+    return int(arguments.check and old > 0)
 
 
 if __name__ == "__main__":
