@@ -23,7 +23,7 @@ from mloml.reporting.tables import summarise
 def comparison(make_result) -> pd.DataFrame:
     result = make_result(splits=30)
     results = summarise(result.frame, labels_of(result), "mloml_r")
-    _, (_, verdicts) = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II")
+    _, (_, verdicts, *_) = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II")
     frame = verdicts.numbers
     assert isinstance(frame, pd.DataFrame)
     return frame
