@@ -73,7 +73,10 @@ def ranks(reference: Path) -> str:
     """Return every method's mean rank in Table II and the median seconds of one of its cells."""
     table, cells, title = _table2(reference)
     seconds = cells.groupby("algorithm")["seconds"].median()
-    rows = [[title[name], f"{rank:.1f}", f"{seconds[name]:.2f}"] for name, rank in table["mean_rank"].items()]
+    rows = [
+        [title[str(name)], f"{rank:.1f}", f"{seconds[str(name)]:.2f}"]
+        for name, rank in table["mean_rank"].items()
+    ]
     number = cells["dataset"].nunique()
     printed = table_lines(["method", "mean rank", "median seconds of a cell"], rows)
     return (

@@ -23,7 +23,7 @@ COLUMNS = (
     "dataset", "algorithm", "paper_mean", "clean_mean", "paper_mark", "clean_mark", "same",
     "paper_mark_corrected", "clean_mark_corrected", "same_corrected", "differs_by",
 )  # fmt: skip
-Differing = Mapping[tuple[str, str], str]
+Differing = Mapping[tuple[str, str], tuple[str, ...]]
 """Why the cells of a row and algorithm differ between the protocols; equal cells are left out."""
 
 
@@ -39,12 +39,12 @@ def protocols_frame(paper: Results, clean: Results, differing: Differing) -> pd.
         if key in sides[1]:
             row, algorithm = key
             other = sides[1][key]
-            reasons = [differing.get((row, name), "") for name in (algorithm, ours["reference"])]
+            reasons = [r for name in (algorithm, ours["reference"]) for r in differing.get((row, name), ())]
             marks = [
                 (ours[mark], other[mark], "yes" if ours[mark] == other[mark] else "no")
                 for mark in ("mark_paired", "mark_corrected")
             ]
-            why = ", ".join(dict.fromkeys(reason for reason in reasons if reason))
+            why = ", ".join(dict.fromkeys(reasons))
             rows.append((row, algorithm, ours["mean"], other["mean"], *marks[0], *marks[1], why))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -24,7 +24,7 @@ PCA = "how PCA is fitted"
 Cells = dict[tuple[str, str], tuple[str, frozenset[str]]]
 
 
-def differing_cells(first: StudyResult, second: StudyResult) -> dict[tuple[str, str], str]:
+def differing_cells(first: StudyResult, second: StudyResult) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return why the cells of a row and algorithm can differ between two runs; others are left out.
 
     Cells with equal keys are the same. Others can differ by the variant of the data, by a setting that the
@@ -39,8 +39,8 @@ def differing_cells(first: StudyResult, second: StudyResult) -> dict[tuple[str, 
             names = [side[key][0] for side in sides]
             other = [ACCIDENTS.get(row, f"another variant of {row}")] if names[0] != names[1] else []
             parts = [*other, *_settings(algorithm, *studies), *_protocol(names[0], *studies)]
-            found[key] = ", ".join(parts)
-    return {key: reason for key, reason in found.items() if reason}
+            found[key] = tuple(parts)
+    return {key: reasons for key, reasons in found.items() if reasons}
 
 
 def _cells(frame: pd.DataFrame, labels: Labels) -> Cells:
