@@ -92,9 +92,9 @@ METHODS = [
     Method("MOML, M only", metric, plain_metric, 1, 8, 2),
     both("OPML", opml, STEP, flops=8, traffic=3),
     both("LEGO", lego, 0.1, 1.0, False, STEP),
-    both("RDML", rdml, False, STEP, cubic=True),
+    both("RDML", rdml, False, True, STEP, cubic=True),
     both("OASIS", oasis, STEP),
-    both("SLMOML", slmoml, STEP),
+    both("SLMOML", slmoml, STEP, 1.0),
     *(Method(f"MLOML-r, {n} layers, FP", stack(n), plain_stack(n), n, **FRAME) for n in (1, 3, 5)),
     *(
         Method(

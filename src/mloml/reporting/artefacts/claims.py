@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from mloml.reporting.claims import CLAIMS, VERDICTS, Published, read_published, read_runs
+from mloml.reporting.claims.claim import UNTESTED
 from mloml.reporting.document import Artefact, Block, Grid, Table, Text, frame_grid
 from mloml.reporting.recipe import Recipe
 
@@ -72,16 +73,18 @@ def claims_frame(published: Published) -> pd.DataFrame:
 def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
     """Return what a person reads, with Markdown links into a results folder in the last column.
 
+    A claim that is not tested has only its command there: its files do not exist yet.
+
     >>> row = {"claim": "c", "the paper": "p", "measured": "m", "verdict": "false", "command": "make x",
     ...        "shows": "table2/table2.md", "numbers": "table2/tests.csv"}
     >>> linked(pd.DataFrame([row]))["where"][0]
     '[table2.md](../table2/table2.md), [tests.csv](../table2/tests.csv), `make x`'
     """
-    where = [
-        ", ".join(f"[{Path(path).name}]({results}/{path})" for path in (row["shows"], row["numbers"]))
-        + f", `{row['command']}`"
-        for row in claims.to_dict("records")
-    ]
+    where = []
+    for row in claims.to_dict("records"):
+        files = [] if row["verdict"] == UNTESTED else [row["shows"], row["numbers"]]
+        links = [f"[{Path(path).name}]({results}/{path})" for path in files]
+        where.append(", ".join([*links, f"`{row['command']}`"]))
     return claims[SHOWN].assign(where=where)
 
 
