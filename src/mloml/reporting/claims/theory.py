@@ -17,8 +17,9 @@ from mloml.reporting.claims.claim import (
 )
 
 ROUNDING = 1e-10
-QUADRATIC = 2.2
-"""Largest exponent of time against features that still counts as quadratic; timings scatter."""
+QUADRATIC, NEARER_TO_CUBIC = 2.2, 2.5
+"""Largest exponent of time against features that still counts as quadratic (timings scatter, and matrices
+that no longer fit into a cache take longer), and from which on it is nearer to cubic."""
 
 
 def theorem1(steps: pd.DataFrame) -> Answer:
@@ -95,7 +96,8 @@ def cost_is_quadratic(growth: pd.DataFrame) -> Answer:
     """Read off how the time per triplet grows with the number of features."""
     exponents = growth.set_index("propagation")["exponent in features"]
     parts = ", ".join(f"{str(name).upper()} {value:.2f}" for name, value in exponents.items())
-    verdict = REPRODUCED if exponents["fp"] <= QUADRATIC else NOT
+    nearer = IN_PART if exponents["fp"] < NEARER_TO_CUBIC else NOT
+    verdict = REPRODUCED if exponents["fp"] <= QUADRATIC else nearer
     return Answer(
         f"time per triplet grows like d to the power: {parts} (a factor of M is kept up to date)", verdict
     )
@@ -142,7 +144,8 @@ CLAIMS = (
         "stated; the factor of M not counted",
         ("bench/growth",),
         cost_is_quadratic,
-        f"reproduced: FP's measured exponent of d is at most {QUADRATIC:g}",
+        f"reproduced: the exponent of d in FP's measured time is at most {QUADRATIC:g}; in part: nearer to 2 "
+        "than to 3",
         "bench/README.md",
         "make bench",
     ),
