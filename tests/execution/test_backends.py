@@ -146,12 +146,17 @@ def test_an_address_of_a_protocol_that_cannot_be_used_is_one_line(monkeypatch, a
 
 
 def test_a_scheduler_without_workers_is_waited_for_and_the_run_says_so():
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
-        backend = DaskBackend(cluster.scheduler_address)
-        assert backend.remark.startswith("the dask scheduler has no workers yet; waiting for some")
-        backend.close()
+    # A process of its own: dask's event loops of earlier tests may still be ending in this one.
+    code = (
+        "from distributed import LocalCluster; from mloml.execution.dask import DaskBackend\n"
+        "if __name__ == '__main__':\n"
+        "    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:\n"
+        "        backend = DaskBackend(cluster.scheduler_address)\n"
+        "        print(backend.remark)\n"
+        "        backend.close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.startswith("the dask scheduler has no workers yet; waiting for some"), done.stderr
 
 
 def test_a_machine_without_slurm_says_so(tmp_path):

@@ -134,12 +134,17 @@ def test_a_study_of_one_true_label_says_who_is_worse_and_draws_no_ranks(make_res
     )
 
 
-def test_another_draw_is_said_to_be_one(make_result, write) -> None:
+def test_another_draw_is_said_to_be_one(make_result, write, monkeypatch) -> None:
     result = make_result()
-    write("table2", result)
-    text = (result.folder / "paper_comparison.md").read_text()
-    assert "6 cells compare one draw of a generator with another" in text
-    assert "for 6 of them that variance was not measured" in text
+    for measured, sentence in (
+        ({}, "for 6 of them that variance was not measured"),
+        ({"mloml_r": 1e-5}, "for 1 of them the variance between draws is part of the test"),
+    ):
+        monkeypatch.setattr("mloml.reporting.parts.paper_comparison.draws", lambda given=measured: given)
+        write("table2", result)
+        text = (result.folder / "paper_comparison.md").read_text()
+        assert "6 cells compare one draw of a generator with another" in text
+        assert sentence in text
 
 
 def test_the_sentence_on_surviving_marks_counts_what_the_tests_say(make_result) -> None:
