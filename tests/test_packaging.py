@@ -72,6 +72,19 @@ def test_the_wheel_has_the_configs_the_types_and_the_version(dist):
     assert all(name.startswith(("mloml/", "mloml-")) for name in names)
 
 
+def test_the_text_on_a_package_index_links_to_no_file_beside_it(dist):
+    (wheel,) = dist.glob("*.whl")
+    archive = zipfile.ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    text = archive.read(name).decode().partition("\n\n")[2]
+    assert re.findall(r"\]\((?!https?://)[^)]*\)", text) == []
+    # Nothing else is lost: heading for heading and row for row it is the README.
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for start in ("#", "| "):
+        written = [line for line in readme.splitlines() if line.startswith(start)]
+        assert len([line for line in text.splitlines() if line.startswith(start)]) == len(written) > 0
+
+
 def test_the_source_distribution_has_what_its_makefile_needs(dist):
     (archive,) = dist.glob("*.tar.gz")
     with tarfile.open(archive) as tar:

@@ -38,7 +38,7 @@ def test_the_make_targets_exist():
 def test_every_file_it_names_or_links_to_exists():
     named = set(re.findall(r"`((?:docs|results/reference)/[^`\s]*|[A-Z]+(?:\.md|\.cff))`", README))
     assert {"docs/cluster.md", "CONTRIBUTING.md"} <= named
-    # Relative links are dead on a package index, but a picture and a table of links need them.
+    # Dead on a package index, whose text is made without them (tests/test_packaging.py).
     linked = {path.replace("\\", "") for path in re.findall(r"\]\((?!https?://|#)([^)]*)\)", README)}
     assert all(path.startswith("results/reference/") for path in linked)
     for target in (named | linked) - {"docs/_build/html/index.html"}:
