@@ -68,6 +68,26 @@ def test_objective_equals_the_sum_over_all_triples(
     assert problem.evaluate(L, mu)[0] == pytest.approx(brute_force_objective(L, X, y, targets, mu), rel=1e-11)
 
 
+@pytest.mark.parametrize("scale", [0.05, 1.0, 4.0, 12.0])  # from every pair active to a few in each block
+@pytest.mark.parametrize("d", [3, 8, 19])
+def test_value_and_gradient_are_those_of_all_triples_however_many_are_active(d: int, scale: float) -> None:
+    problem, X, y = problem_of(*small_data(d, [37, 22, 18, 1], d), 3)
+    A, mu = scale * np.random.default_rng(1).normal(size=(d, d)) / np.sqrt(d), 0.25
+    D = (((X[:, None] - X[None]) @ A.T) ** 2).sum(axis=2)
+    value, V = 0.0, np.zeros(D.shape)
+    for i, targets in enumerate(brute_force_targets(X, y, 3)):
+        for j in targets:
+            active = np.flatnonzero((y != y[i]) & (1 + D[i, j] > D[i]))
+            value += (1 - mu) * D[i, j] + mu * (1 + D[i, j] - D[i, active]).sum()
+            V[i, j] += 1 - mu + mu * active.size
+            V[i, active] -= mu
+    apart = X[:, None] - X[None]
+    gradient = 2 * A @ np.einsum("ij,ija,ijb->ab", V, apart, apart)
+    found, slope = problem.evaluate(A, mu)
+    assert found == pytest.approx(value, rel=1e-11)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
+
+
 @pytest.mark.parametrize("mu", [0.125, 0.5])
 def test_gradient_agrees_with_finite_differences(mu: float) -> None:
     problem, _, _ = problem_of(*small_data(3, [9, 8, 7], 4), 3)

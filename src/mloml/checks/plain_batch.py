@@ -77,7 +77,7 @@ def squared_distances(Z: Array) -> Array:
 def lmnn_objective(A: Array, mu: float, room: Any) -> tuple[float, Array]:
     """Return value and gradient: pulls to the targets, hinges against all rows of other classes."""
     data = room.h < NOT_A_ROW
-    X, targets = room.X, room.targets
+    X, targets = room.X[:, : len(A)], room.targets
     classes = np.searchsorted(room.starts, np.arange(len(X)), side="right")
     D = squared_distances(X @ A.T)
     V, value = np.zeros(D.shape), 0.0

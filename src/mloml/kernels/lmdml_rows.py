@@ -12,14 +12,21 @@ nothing overflows. All that a pass reads and writes is in these units.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from mloml.kernels.simd import exact
-from mloml.kernels.singles import fma8, load8, minus8, spread8, spread8_from, store8, times8
+from mloml.kernels.wide import Vectors
 
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
-BLOCK = 32
+
+_singles = Vectors(types.float32)
+WIDTH = _singles.width
+load, store, spread, spread_from = _singles.load, _singles.store, _singles.spread, _singles.spread_from
+times, minus, fma = _singles.times, _singles.minus, _singles.fma
+
+BLOCK = 2 * WIDTH
 ROUNDING = 2.0**-24  # of a number in single precision, relative
 
 
@@ -75,30 +82,26 @@ def _aligned(*shape: int) -> Singles:
 def row_pass(blocks: Singles, W: Singles, h: Singles, D: Singles) -> None:
     """``D_l = h_l - 2 x_l'y`` for all rows; y is the first row of W."""
     count, d, _ = blocks.shape
-    two = spread8(-2.0)
+    two = spread(-2.0)
     for b in range(0, count * BLOCK, BLOCK):
-        y0 = y1 = y2 = y3 = spread8(0.0)
+        y0 = y1 = spread(0.0)
         for a in range(d):
-            ya, at = spread8_from(W, a), b * d + a * BLOCK
-            y0 = fma8(ya, load8(blocks, at), y0)
-            y1 = fma8(ya, load8(blocks, at + 8), y1)
-            y2 = fma8(ya, load8(blocks, at + 16), y2)
-            y3 = fma8(ya, load8(blocks, at + 24), y3)
-        store8(D, b, fma8(two, y0, load8(h, b)))
-        store8(D, b + 8, fma8(two, y1, load8(h, b + 8)))
-        store8(D, b + 16, fma8(two, y2, load8(h, b + 16)))
-        store8(D, b + 24, fma8(two, y3, load8(h, b + 24)))
+            ya, at = spread_from(W, a), b * d + a * BLOCK
+            y0 = fma(ya, load(blocks, at), y0)
+            y1 = fma(ya, load(blocks, at + WIDTH), y1)
+        store(D, b, fma(two, y0, load(h, b)))
+        store(D, b + WIDTH, fma(two, y1, load(h, b + WIDTH)))
 
 
 @exact
 def _renew(
     h: Singles, D: Singles, b: int, y: object, u: object, v: object, alpha: float, scaling: float
 ) -> None:
-    """``h = scaling (h + alpha (v² - u²))``, then ``D = h - 2 y``, for eight rows."""
-    moved = minus8(times8(v, v), times8(u, u))
-    new = times8(spread8(scaling), fma8(spread8(alpha), moved, load8(h, b)))
-    store8(h, b, new)
-    store8(D, b, fma8(spread8(-2.0), y, new))
+    """``h = scaling (h + alpha (v² - u²))``, then ``D = h - 2 y``, for as many rows as a register holds."""
+    moved = minus(times(v, v), times(u, u))
+    new = times(spread(scaling), fma(spread(alpha), moved, load(h, b)))
+    store(h, b, new)
+    store(D, b, fma(spread(-2.0), y, new))
 
 
 @exact
@@ -111,19 +114,13 @@ def row_pass_after_step(
     """
     count, d, _ = blocks.shape
     for b in range(0, count * BLOCK, BLOCK):
-        y0 = y1 = y2 = y3 = u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = spread8(0.0)
+        y0 = y1 = u0 = u1 = v0 = v1 = spread(0.0)
         for a in range(d):
-            ya, ua, va = spread8_from(W, a), spread8_from(W, d + a), spread8_from(W, 2 * d + a)
+            ya, ua, va = spread_from(W, a), spread_from(W, d + a), spread_from(W, 2 * d + a)
             at = b * d + a * BLOCK
-            x = load8(blocks, at)
-            y0, u0, v0 = fma8(ya, x, y0), fma8(ua, x, u0), fma8(va, x, v0)
-            x = load8(blocks, at + 8)
-            y1, u1, v1 = fma8(ya, x, y1), fma8(ua, x, u1), fma8(va, x, v1)
-            x = load8(blocks, at + 16)
-            y2, u2, v2 = fma8(ya, x, y2), fma8(ua, x, u2), fma8(va, x, v2)
-            x = load8(blocks, at + 24)
-            y3, u3, v3 = fma8(ya, x, y3), fma8(ua, x, u3), fma8(va, x, v3)
+            x = load(blocks, at)
+            y0, u0, v0 = fma(ya, x, y0), fma(ua, x, u0), fma(va, x, v0)
+            x = load(blocks, at + WIDTH)
+            y1, u1, v1 = fma(ya, x, y1), fma(ua, x, u1), fma(va, x, v1)
         _renew(h, D, b, y0, u0, v0, alpha, scaling)
-        _renew(h, D, b + 8, y1, u1, v1, alpha, scaling)
-        _renew(h, D, b + 16, y2, u2, v2, alpha, scaling)
-        _renew(h, D, b + 24, y3, u3, v3, alpha, scaling)
+        _renew(h, D, b + WIDTH, y1, u1, v1, alpha, scaling)

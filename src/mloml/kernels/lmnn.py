@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mloml.kernels.compiled import kernel
 from mloml.kernels.descent.lbfgs import EVALUATE, Memory, advance
 from mloml.kernels.descent.margins import value_and_gradient
-from mloml.kernels.lmnn_pairs import LISTED, Triples, visit_all
+from mloml.kernels.lmnn_pairs import LISTED, Triples, visit_all, visit_listed
 
 Array = NDArray[np.float64]
 DENSE, SPARSE = 1, 2  # state: evaluations by all pairs and by listed ones
@@ -24,22 +24,23 @@ DENSE, SPARSE = 1, 2  # state: evaluations by all pairs and by listed ones
 @kernel
 def objective(A: Array, mu: float, p: Triples, gradient: Array) -> float:
     """Return LMNN's objective and fill its gradient with respect to A."""
-    n, K = p.targets.shape
+    (n, K), m = p.targets.shape, p.Z.shape[1]
     d = A.shape[0]
     for a in range(d):
         for b in range(d):
             p.AT[b, a] = A[a, b]
     np.dot(p.X, p.AT, p.Z)
     for i in range(n):
-        p.weights[i] = 0.0
-        for a in range(d):
+        p.weights[i] = p.highest[i] = 0.0
+        for a in range(m):
             p.Y[i, a] = 0.0
         for t in range(K):
             j = p.targets[i, t]
             s = p.margins[i]
-            for a in range(d):
+            for a in range(m):
                 s += (p.Z[i, a] - p.Z[j, a]) ** 2
             p.thresholds[t, i] = s
+            p.highest[i] = max(p.highest[i], s)
             p.counts[t, i] = 0.0
     if list_is_complete(p):
         p.state[SPARSE] += 1
@@ -56,12 +57,15 @@ def objective(A: Array, mu: float, p: Triples, gradient: Array) -> float:
                 j = p.targets[i, t]
                 p.weights[i] -= count
                 p.weights[j] -= count
-                for a in range(d):
+                for a in range(m):
                     p.Y[i, a] -= count * p.X[j, a]
     for i in range(n):
-        for a in range(d):
+        for a in range(m):
             p.Y[i, a] -= 0.5 * p.weights[i] * p.X[i, a]
-    np.dot(p.X.T, p.Y, p.H)
+    np.dot(p.X.T, p.Y, p.padded_H)
+    for a in range(d):
+        for b in range(d):
+            p.H[a, b] = p.padded_H[a, b]
     return value_and_gradient(A, mu, p.pull, p.H, active, p.S, gradient)
 
 
@@ -70,52 +74,26 @@ def list_is_complete(p: Triples) -> bool:
     """Whether no pair can be active beside those listed."""
     if p.state[LISTED] < 0:
         return False
-    (n, d), K = p.Z.shape, p.thresholds.shape[0]
+    n, m = p.Z.shape
     both, old = 0.0, 1e-300
     for i in range(n):
-        for a in range(d):
+        for a in range(m):
             both += p.Z[i, a] * p.reference[i, a]
             old += p.reference[i, a] ** 2
     growth = max(0.0, both / old)
     farthest = 0.0
     for i in range(n):
         s = 0.0
-        for a in range(d):
+        for a in range(m):
             s += (p.Z[i, a] - growth * p.reference[i, a]) ** 2
         p.moved[i] = sqrt(s)
         farthest = max(farthest, p.moved[i])
     for i in range(n):
-        margin = 0.0
-        for t in range(K):
-            margin = max(margin, p.thresholds[t, i])
+        margin = p.highest[i]
         reached = growth * sqrt(p.reach[i]) * (1.0 - 1e-9) - p.moved[i] - farthest
         if margin > 0.0 and not reached >= sqrt(margin):
             return False
     return True
-
-
-@kernel
-def visit_listed(p: Triples) -> None:
-    """Do as :func:`visit_all` over the listed pairs only."""
-    d, K = p.Z.shape[1], p.thresholds.shape[0]
-    for e in range(p.state[LISTED]):
-        i, l = p.pairs[0, e], p.pairs[1, e]  # noqa: E741 (the formula's symbol)
-        D = 0.0
-        for a in range(d):
-            D += (p.Z[i, a] - p.Z[l, a]) ** 2
-        V = 0.0
-        for t in range(K):
-            if p.thresholds[t, i] > D:
-                p.counts[t, i] += 1.0
-                V += 1.0
-            if p.thresholds[t, l] > D:
-                p.counts[t, l] += 1.0
-                V += 1.0
-        if V > 0.0:
-            p.weights[i] += V
-            p.weights[l] += V
-            for a in range(d):
-                p.Y[i, a] += V * p.X[l, a]
 
 
 @kernel

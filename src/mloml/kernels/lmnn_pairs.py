@@ -1,8 +1,8 @@
 """All pairs of rows of different classes, visited once: what LMNN's push term costs.
 
-Rows are sorted by class, each class filled up to a multiple of ``BLOCK`` rows, with rows that are no data. A
-pair (i, l) is visited once, with i in the earlier class, and serves both ways: l as impostor of i, and i as
-impostor of l. Its weight
+Rows are sorted by class, each class filled up to a multiple of ``BLOCK`` rows with rows that are no data, and
+padded with zeros to a multiple of ``WIDTH`` columns. A pair (i, l) is visited once, with i in the earlier
+class, and serves both ways: l as impostor of i, and i as impostor of l. Its weight
 
     V_il = #{j in T(i): D_il < 1 + D_ij} + #{j in T(l): D_il < 1 + D_lj}
 
@@ -15,29 +15,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
-from mloml.kernels.padding import WIDTH
-from mloml.kernels.simd import (
-    choose,
-    exact,
-    exact_inline,
-    fma,
-    load,
-    minus,
-    plus,
-    spread,
-    spread_from,
-    store,
-    times,
-    total,
-)
+from mloml.kernels.simd import exact_inline
+from mloml.kernels.wide import Vectors, borrowing, count_places, first_place
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-BLOCK = 16
+
+_doubles = Vectors(types.float64)
+WIDTH = _doubles.width
+load, store, spread, spread_from = _doubles.load, _doubles.store, _doubles.spread, _doubles.spread_from
+plus, minus, most, fma = _doubles.plus, _doubles.minus, _doubles.most, _doubles.fma
+below, choose, total = _doubles.below, _doubles.choose, _doubles.total
+
+BLOCK = 2 * WIDTH
 TILE = 256  # columns of the mapped and the input rows that stay in the second-level cache together
 REACH = 1.4  # pairs nearer than this share of a margin are listed
+FEW = 4  # so many active pairs of a block are treated one by one
 NOT_A_ROW = 1e300  # squared length of a row that is no data
 
 LISTED = 0  # state: how many pairs are listed, -1: no list
@@ -58,6 +54,7 @@ class Triples(NamedTuple):
     ZT: Array
     Y: Array
     thresholds: Array
+    highest: Array  # threshold of each row, at least 0
     counts: Array
     weights: Array
     reach: Array
@@ -66,144 +63,166 @@ class Triples(NamedTuple):
     reference: Array  # Z when the pairs were listed
     pairs: NDArray[np.int32]
     state: NDArray[np.int64]
+    D: Array  # of one block
+    sums: Array  # of two rows, for Y
+    padded_H: Array
     H: Array
     S: Array
 
 
-@exact
+@borrowing
 def visit_all(p: Triples) -> None:
     """Visit every pair, adding to counts, row sums of V and Y; list those within reach if there is room."""
-    (n, d), K = p.Z.shape, p.thresholds.shape[0]
+    n, m = p.Z.shape
+    d = p.ZT.shape[0]
     p.state[LISTED] = 0 if p.pairs.shape[1] > 0 else -1
     for i in range(n):
-        p.reach[i] = 0.0
-        for t in range(K):
-            p.reach[i] = max(p.reach[i], REACH * p.thresholds[t, i])
+        p.reach[i] = REACH * p.highest[i]
         s = 0.0
         for a in range(d):
             s += p.Z[i, a] * p.Z[i, a]
             p.ZT[a, i] = p.Z[i, a]
+        for a in range(m):
             p.reference[i, a] = p.Z[i, a]
         if p.h[i] < NOT_A_ROW:
             p.h[i] = s
-    D, V, sums, tallies = np.empty(BLOCK), np.empty(BLOCK), np.empty(d * WIDTH), np.empty(K * WIDTH)
+    for k in range(p.sums.size):
+        p.sums[k] = 0.0
     for c in range(p.starts.size - 2):
         for first in range(p.starts[c + 1], n, TILE):
             last = min(first + TILE, n)
-            for i in range(p.starts[c], p.ends[c]):
-                visit_row(p, i, first, last, D, V, sums, tallies)
+            for i in range(p.starts[c], p.ends[c], 2):  # a class of odd size has a row that is no data
+                visit_two_rows(p, i, first, last)
 
 
 @exact_inline
-def visit_row(
-    p: Triples, i: int, first: int, last: int, D: Array, V: Array, sums: Array, tallies: Array
-) -> None:
-    """Visit the pairs of row i with the rows ``first:last``."""
-    (n, d), K = p.Z.shape, p.thresholds.shape[0]
-    seen = False
-    weight = spread(0.0)
+def visit_two_rows(p: Triples, i: int, first: int, last: int) -> None:
+    """Visit the pairs of rows i and i + 1 with the rows ``first:last``; sums are zero before and after."""
+    n, m = p.Z.shape
+    d = p.ZT.shape[0]
+    own, next_own, two = spread_from(p.h, i), spread_from(p.h, i + 1), spread(-2.0)
+    seen, next_seen = False, False
     for l in range(first, last, BLOCK):  # noqa: E741 (the formula's symbol)
-        if not block_distances(p, i, l, D):
-            continue
-        if p.state[LISTED] >= 0:
-            list_block(p, i, l, D)
-        if not seen:
-            seen = True
-            for k in range(sums.size):
-                sums[k] = 0.0
-            for k in range(tallies.size):
-                tallies[k] = 0.0
-        weight = plus(weight, block_weights(p, i, l, D, V, tallies))
-        v0, v1, v2, v3 = load(V, 0), load(V, 4), load(V, 8), load(V, 12)
+        y0 = y1 = z0 = z1 = spread(0.0)
         for a in range(d):
             at = a * n + l
-            s = fma(v0, load(p.XT, at), load(sums, a * WIDTH))
-            t = fma(v2, load(p.XT, at + 8), times(v1, load(p.XT, at + 4)))
-            store(sums, a * WIDTH, plus(s, fma(v3, load(p.XT, at + 12), t)))
+            left, right = load(p.ZT, at), load(p.ZT, at + WIDTH)
+            y, z = spread_from(p.Z, i * m + a), spread_from(p.Z, (i + 1) * m + a)
+            y0, y1 = fma(y, left, y0), fma(y, right, y1)
+            z0, z1 = fma(z, left, z0), fma(z, right, z1)
+        left, right = load(p.h, l), load(p.h, l + WIDTH)
+        y0, y1 = fma(two, y0, plus(own, left)), fma(two, y1, plus(own, right))
+        z0, z1 = fma(two, z0, plus(next_own, left)), fma(two, z1, plus(next_own, right))
+        if visit_block(p, i, l, y0, y1, 0):
+            seen = True
+        if visit_block(p, i + 1, l, z0, z1, d * WIDTH):
+            next_seen = True
     if seen:
-        p.weights[i] += total(weight)
-        for a in range(d):
-            p.Y[i, a] += total(load(sums, a * WIDTH))
-        for t in range(K):
-            p.counts[t, i] += total(load(tallies, t * WIDTH))
+        add_sums(p, i, 0)
+    if next_seen:
+        add_sums(p, i + 1, d * WIDTH)
 
 
 @exact_inline
-def block_distances(p: Triples, i: int, l: int, D: Array) -> bool:  # noqa: E741
-    """Fill D with the squared distances of row i to a block of rows; False if none is within reach."""
-    n, d = p.Z.shape
-    y0 = y1 = y2 = y3 = spread(0.0)
-    for a in range(d):
-        z, at = spread_from(p.Z, i * d + a), a * n + l
-        y0 = fma(z, load(p.ZT, at), y0)
-        y1 = fma(z, load(p.ZT, at + 4), y1)
-        y2 = fma(z, load(p.ZT, at + 8), y2)
-        y3 = fma(z, load(p.ZT, at + 12), y3)
-    own, two = spread_from(p.h, i), spread(-2.0)
-    d0 = fma(two, y0, plus(own, load(p.h, l)))
-    d1 = fma(two, y1, plus(own, load(p.h, l + 4)))
-    d2 = fma(two, y2, plus(own, load(p.h, l + 8)))
-    d3 = fma(two, y3, plus(own, load(p.h, l + 12)))
-    store(D, 0, d0)
-    store(D, 4, d1)
-    store(D, 8, d2)
-    store(D, 12, d3)
-    near = plus(plus(_within(p, i, l, d0), _within(p, i, l + 4, d1)),
-                plus(_within(p, i, l + 8, d2), _within(p, i, l + 12, d3)))  # fmt: skip
-    return total(near) > 0.0
+def add_sums(p: Triples, i: int, at: int) -> None:
+    """Add the sums of row i to Y and clear them."""
+    for a in range(p.ZT.shape[0]):
+        p.Y[i, a] += total(load(p.sums, at + a * WIDTH))
+        store(p.sums, at + a * WIDTH, spread(0.0))
 
 
 @exact_inline
-def _within(p: Triples, i: int, l: int, D: object) -> object:  # noqa: E741
-    one, zero = spread(1.0), spread(0.0)
-    by_own = choose(minus(spread_from(p.reach, i), D), one, zero)
-    return choose(minus(load(p.reach, l), D), one, by_own)
+def visit_block(p: Triples, i: int, l: int, d0: object, d1: object, at: int) -> bool:  # noqa: E741
+    """Visit the pairs of row i with a block of rows at squared distances d0, d1; say whether sums changed."""
+    near = below(d0, most(spread_from(p.reach, i), load(p.reach, l)))
+    near |= below(d1, most(spread_from(p.reach, i), load(p.reach, l + WIDTH))) << WIDTH
+    if near == 0:
+        return False
+    if p.state[LISTED] >= 0:
+        list_block(p, i, l, near)
+    active = below(d0, most(spread_from(p.highest, i), load(p.highest, l)))
+    active |= below(d1, most(spread_from(p.highest, i), load(p.highest, l + WIDTH))) << WIDTH
+    if active == 0:
+        return False
+    if count_places(active) > FEW:
+        visit_together(p, i, l, d0, d1, at)
+        return True
+    store(p.D, 0, d0)
+    store(p.D, WIDTH, d1)
+    while active != 0:
+        place = first_place(active)
+        active &= active - 1
+        visit_pair(p, i, l + place, p.D[place])
+    return False
 
 
 @exact_inline
-def block_weights(p: Triples, i: int, l: int, D: Array, V: Array, tallies: Array) -> object:  # noqa: E741
-    """Fill V with the weights of a block of pairs and count active hinges; return the sum of V."""
+def visit_together(p: Triples, i: int, l: int, d0: object, d1: object, at: int) -> None:  # noqa: E741
+    """Add what a block of pairs gives to counts, row sums of V and sums."""
     n, K = p.Z.shape[0], p.thresholds.shape[0]
     one, zero = spread(1.0), spread(0.0)
-    d0, d1, d2, d3 = load(D, 0), load(D, 4), load(D, 8), load(D, 12)
-    v0 = v1 = v2 = v3 = spread(0.0)
+    v0 = v1 = spread(0.0)
     for t in range(K):
-        own, at = spread_from(p.thresholds, t * n + i), t * n + l
-        o0, o1 = choose(minus(own, d0), one, zero), choose(minus(own, d1), one, zero)
-        o2, o3 = choose(minus(own, d2), one, zero), choose(minus(own, d3), one, zero)
-        tally = plus(plus(o0, o1), plus(o2, o3))
-        store(tallies, t * WIDTH, plus(load(tallies, t * WIDTH), tally))
-        t0 = choose(minus(load(p.thresholds, at), d0), one, zero)
-        t1 = choose(minus(load(p.thresholds, at + 4), d1), one, zero)
-        t2 = choose(minus(load(p.thresholds, at + 8), d2), one, zero)
-        t3 = choose(minus(load(p.thresholds, at + 12), d3), one, zero)
-        store(p.counts, at, plus(load(p.counts, at), t0))
-        store(p.counts, at + 4, plus(load(p.counts, at + 4), t1))
-        store(p.counts, at + 8, plus(load(p.counts, at + 8), t2))
-        store(p.counts, at + 12, plus(load(p.counts, at + 12), t3))
-        v0, v1 = plus(v0, plus(o0, t0)), plus(v1, plus(o1, t1))
-        v2, v3 = plus(v2, plus(o2, t2)), plus(v3, plus(o3, t3))
-    store(V, 0, v0)
-    store(V, 4, v1)
-    store(V, 8, v2)
-    store(V, 12, v3)
+        own, of_l = spread_from(p.thresholds, t * n + i), t * n + l
+        o0, o1 = below(d0, own), below(d1, own)
+        p.counts[t, i] += count_places(o0) + count_places(o1)
+        t0 = choose(below(d0, load(p.thresholds, of_l)), one, zero)
+        t1 = choose(below(d1, load(p.thresholds, of_l + WIDTH)), one, zero)
+        store(p.counts, of_l, plus(load(p.counts, of_l), t0))
+        store(p.counts, of_l + WIDTH, plus(load(p.counts, of_l + WIDTH), t1))
+        v0, v1 = plus(v0, plus(choose(o0, one, zero), t0)), plus(v1, plus(choose(o1, one, zero), t1))
     store(p.weights, l, plus(load(p.weights, l), v0))
-    store(p.weights, l + 4, plus(load(p.weights, l + 4), v1))
-    store(p.weights, l + 8, plus(load(p.weights, l + 8), v2))
-    store(p.weights, l + 12, plus(load(p.weights, l + 12), v3))
-    return plus(plus(v0, v1), plus(v2, v3))
+    store(p.weights, l + WIDTH, plus(load(p.weights, l + WIDTH), v1))
+    p.weights[i] += total(plus(v0, v1))
+    for a in range(p.XT.shape[0]):
+        of_l, of_i = a * n + l, at + a * WIDTH
+        s = fma(v0, load(p.XT, of_l), load(p.sums, of_i))
+        store(p.sums, of_i, fma(v1, load(p.XT, of_l + WIDTH), s))
 
 
 @exact_inline
-def list_block(p: Triples, i: int, l: int, D: Array) -> None:  # noqa: E741
+def visit_pair(p: Triples, i: int, l: int, D: float) -> None:  # noqa: E741
+    """Add what one pair at squared distance D gives to counts, row sums of V and Y."""
+    m, V = p.X.shape[1], 0.0
+    for t in range(p.thresholds.shape[0]):
+        if p.thresholds[t, i] > D:
+            p.counts[t, i] += 1.0
+            V += 1.0
+        if p.thresholds[t, l] > D:
+            p.counts[t, l] += 1.0
+            V += 1.0
+    p.weights[i] += V
+    p.weights[l] += V
+    weight = spread(V)
+    for a in range(0, m, WIDTH):
+        store(p.Y, i * m + a, fma(weight, load(p.X, l * m + a), load(p.Y, i * m + a)))
+
+
+@exact_inline
+def list_block(p: Triples, i: int, l: int, near: int) -> None:  # noqa: E741
     """List the pairs of a block that are within reach; give the list up when it is full."""
     listed = p.state[LISTED]
-    for b in range(BLOCK):
-        if D[b] < max(p.reach[i], p.reach[l + b]):
-            if listed == p.pairs.shape[1]:
-                p.state[LISTED] = -1
-                return
-            p.pairs[0, listed] = i
-            p.pairs[1, listed] = l + b
-            listed += 1
+    if listed + BLOCK > p.pairs.shape[1]:
+        p.state[LISTED] = -1
+        return
+    while near != 0:
+        p.pairs[0, listed] = i
+        p.pairs[1, listed] = l + first_place(near)
+        near &= near - 1
+        listed += 1
     p.state[LISTED] = listed
+
+
+@borrowing
+def visit_listed(p: Triples) -> None:
+    """Do as :func:`visit_all` over the listed pairs only."""
+    m = p.Z.shape[1]
+    for e in range(p.state[LISTED]):
+        i, l = np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e])  # noqa: E741 (the formula's symbol)
+        squares = spread(0.0)
+        for a in range(0, m, WIDTH):
+            apart = minus(load(p.Z, i * m + a), load(p.Z, l * m + a))
+            squares = fma(apart, apart, squares)
+        D = total(squares)
+        if max(p.highest[i], p.highest[l]) > D:
+            visit_pair(p, i, l, D)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mloml.arrays import Array, Index
 from mloml.kernels.lmnn import descent, objective
-from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, Triples
+from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, WIDTH, Triples
 
 from .descent import Descent, descend
 
@@ -26,22 +26,23 @@ class LargeMargin:
         filled = np.concatenate([[0], np.cumsum(-(-sizes // BLOCK) * BLOCK)])
         place = np.arange(len(X)) + np.repeat(filled[:-1] - starts[:-1], sizes)
         (n, d), K = (filled[-1], X.shape[1]), targets.shape[1]
-        rows = np.zeros((n, d))
-        rows[place] = X - X.mean(axis=0)
+        m = -(-d // WIDTH) * WIDTH
+        rows = np.zeros((n, m))
+        rows[place, :d] = X - X.mean(axis=0)
         lonely = targets[:, 0] < 0  # classes of a single row: it gets itself, and a margin nobody can enter
         self.targets = np.tile(np.arange(n)[:, None], K)
         self.targets[place[~lonely]] = place[targets[~lonely]]
         margins, h = np.full(n, NO_TARGET), np.full(n, NOT_A_ROW)
         margins[place[~lonely]], h[place] = 1.0, 0.0
-        differences = (rows[:, None, :] - rows[self.targets]).reshape(-1, d)
+        differences = (rows[:, None, :d] - rows[self.targets, :d]).reshape(-1, d)
         self.pull = differences.T @ differences
         n_pairs = (len(X) ** 2 - int((sizes**2).sum())) // 2
         self.room = Triples(
-            rows, np.ascontiguousarray(rows.T), self.pull, filled, filled[:-1] + sizes, self.targets, margins,
-            np.empty((d, d)), np.empty((n, d)), np.empty((d, n)), np.empty((n, d)), np.empty((K, n)),
-            np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, d)),
+            rows, np.ascontiguousarray(rows[:, :d].T), self.pull, filled, filled[:-1] + sizes, self.targets,
+            margins, np.zeros((m, m)), np.empty((n, m)), np.empty((d, n)), np.empty((n, m)), np.empty((K, n)),
+            np.empty(n), np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, m)),
             np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32), np.zeros(3, dtype=np.int64),
-            np.empty((d, d)), np.empty((d, d)),
+            np.empty(BLOCK), np.empty(2 * d * WIDTH), np.empty((m, m)), np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
         self.forget()
 
