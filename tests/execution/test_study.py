@@ -186,6 +186,13 @@ def test_tables_are_refreshed_while_the_run_goes_on(lab):
     assert seen[0] < 6
 
 
+def test_refreshing_takes_a_small_share_of_the_run(lab, monkeypatch):
+    monkeypatch.setattr("mloml.execution.run.REFRESH_PAUSE", 1e9)  # so that no second one is due, ever
+    seen = []
+    run_study(lab.study(refresh=1e-3, n_jobs=1), refresh=lambda result: seen.append(len(result.records)))
+    assert len(seen) == 2 and seen[0] < seen[1] == 6
+
+
 def test_a_folder_that_cannot_be_written_is_found_before_anything_runs(lab):
     lab.results.write_text("a file where the folder should be")
     with pytest.raises(StoreError, match=r"cannot be written .a part of the path is a file.") as caught:

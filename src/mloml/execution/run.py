@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 FAILURES = ("failed", "killed", "timeout")
 
+REFRESH_PAUSE = 100
+"""How many times as long as a refresh of the result files took one waits at least before the next: it takes
+its time from the workers, where each core has one."""
+
 
 class Run:
     """The state of one run."""
@@ -145,7 +149,7 @@ class Run:
             self._refresh_in_between(board)
 
     def _refresh_in_between(self, board: Board) -> None:
-        """Bring the result files up to date, but never spend more than a fiftieth of the time on it."""
+        """Bring the result files up to date, but never spend more than a hundredth of the time on it."""
         start = time.monotonic()
         result = self.write_cells()
         try:
@@ -156,7 +160,7 @@ class Run:
         except Exception as error:  # tables over half of the cells must not cost the other half
             board.say(f"tables not refreshed: {type(error).__name__}: {error}")
         now = time.monotonic()
-        self._next_refresh = now + max(self.study.execution.refresh, 50 * (now - start))
+        self._next_refresh = now + max(self.study.execution.refresh, REFRESH_PAUSE * (now - start))
 
     def result(self) -> StudyResult:
         """Return what the run has come to; made once as long as no further cell comes in."""
