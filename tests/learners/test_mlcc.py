@@ -2,11 +2,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.preprocessing import normalize
 
-from mloml.learners.clusters import CentreMargin, Clustered, ClusterMargin, cluster, first_centres
+from mloml.learners.clusters import CentreMargin, Clustered, ClusterMargin, cluster, far_apart, first_centres
 from mloml.learners.coordinates import span
 from mloml.learners.mlcc import MLCC, Start
 
@@ -94,6 +94,18 @@ def test_clusters_equal_those_of_scikit_learn_from_the_same_centres() -> None:
     expected = KMeans(5, init=centres[0], n_init=1, tol=0).fit(X).labels_
     found = cluster(X, np.array([0, 200]), centres[0], np.array([0, 5]))
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 12])
+def test_first_centres_are_those_of_scikit_learn(count: int) -> None:
+    X = np.random.default_rng(count).normal(size=(150, 5))
+    one, other = np.random.RandomState(count), np.random.RandomState(count)
+    np.testing.assert_array_equal(far_apart(X, count, one), kmeans_plusplus(X, count, random_state=other)[1])
+    assert one.uniform() == other.uniform()  # the next class goes on with the same numbers
+
+
+def test_first_centres_of_equal_rows_are_rows() -> None:
+    assert set(far_apart(np.ones((6, 2)), 4, np.random.RandomState(0))) <= set(range(6))
 
 
 def test_empty_clusters_are_dropped() -> None:

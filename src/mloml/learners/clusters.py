@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import kmeans_plusplus
 
 from mloml.kernels.eights import wide_zeros
 from mloml.kernels.mlcc import centre_descent, centre_value, room_for
@@ -22,7 +21,36 @@ LLOYD_STEPS = 100
 def first_centres(Z: Array, groups: Codes, n_clusters: int, seed: np.random.RandomState) -> list[Array]:
     """Choose centres in each group by k-means++, as many as asked for or as the group has rows."""
     members = [Z[groups == g] for g in range(int(groups.max()) + 1)]
-    return [kmeans_plusplus(rows, min(n_clusters, len(rows)), random_state=seed)[0] for rows in members]
+    return [rows[far_apart(rows, min(n_clusters, len(rows)), seed)] for rows in members]
+
+
+def far_apart(rows: Array, count: int, seed: np.random.RandomState) -> Codes:
+    """Choose rows by k-means++: those that scikit-learn chooses, without its checks at each of many calls.
+
+    Same random numbers, same products: rows at equal distances are told apart by their rounding alone.
+    """
+    n, trials = len(rows), 2 + int(np.log(count))
+    chosen, ones = np.empty(count, dtype=np.intp), np.ones((n, 1))
+    squares = np.einsum("ij,ij->i", rows, rows)
+    chosen[0] = seed.choice(n, p=np.full(n, 1.0 / n))
+    nearest = _squared_distances(rows, chosen[:1], squares)
+    total = (nearest @ ones[:, 0])[0]
+    for c in range(1, count):
+        draws = seed.uniform(size=trials) * total
+        candidates = np.minimum(np.searchsorted(np.cumsum(nearest), draws), n - 1)
+        trial = np.minimum(nearest, _squared_distances(rows, candidates, squares))
+        totals = (trial @ ones)[:, 0]
+        best = int(totals.argmin())
+        chosen[c], nearest, total = candidates[best], trial[best], totals[best]
+    return chosen
+
+
+def _squared_distances(rows: Array, some: Codes, squares: Array) -> Array:
+    """Return the squared distances of some rows, one line each, from all."""
+    D = -2.0 * (rows[some] @ rows.T)
+    D += squares[some, None]
+    D += squares
+    return np.maximum(D, 0.0, out=D)
 
 
 def cluster(Z: Array, group_starts: Codes, centres: Array, centre_starts: Codes) -> Codes:
