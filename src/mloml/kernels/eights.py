@@ -178,8 +178,23 @@ def multiply(P: Array, Q: Array, inner: int, R: Array) -> None:
     """Set ``R = P Q`` with all three padded; ``inner`` is the number of columns of P that count."""
     (rows, p), m = P.shape, Q.shape[1]
     for i in range(0, rows, ROWS):
-        at = i * p
-        for j in range(0, m, WIDE):
+        at, j = i * p, 0
+        while j + 2 * WIDE <= m:  # eight sums at once: with four, each waits for the one before
+            r0 = r1 = r2 = r3 = s0 = s1 = s2 = s3 = spread_wide(0.0)
+            for a in range(inner):
+                q, t = load_wide(Q, a * m + j), load_wide(Q, a * m + j + WIDE)
+                w = spread_wide_from(P, at + a)
+                r0, s0 = fma_wide(w, q, r0), fma_wide(w, t, s0)
+                w = spread_wide_from(P, at + p + a)
+                r1, s1 = fma_wide(w, q, r1), fma_wide(w, t, s1)
+                w = spread_wide_from(P, at + 2 * p + a)
+                r2, s2 = fma_wide(w, q, r2), fma_wide(w, t, s2)
+                w = spread_wide_from(P, at + 3 * p + a)
+                r3, s3 = fma_wide(w, q, r3), fma_wide(w, t, s3)
+            _store_column(R, i * m + j, m, r0, r1, r2, r3)
+            _store_column(R, i * m + j + WIDE, m, s0, s1, s2, s3)
+            j += 2 * WIDE
+        if j < m:
             r0 = r1 = r2 = r3 = spread_wide(0.0)
             for a in range(inner):
                 q = load_wide(Q, a * m + j)
@@ -187,10 +202,15 @@ def multiply(P: Array, Q: Array, inner: int, R: Array) -> None:
                 r1 = fma_wide(spread_wide_from(P, at + p + a), q, r1)
                 r2 = fma_wide(spread_wide_from(P, at + 2 * p + a), q, r2)
                 r3 = fma_wide(spread_wide_from(P, at + 3 * p + a), q, r3)
-            store_wide(R, i * m + j, r0)
-            store_wide(R, (i + 1) * m + j, r1)
-            store_wide(R, (i + 2) * m + j, r2)
-            store_wide(R, (i + 3) * m + j, r3)
+            _store_column(R, i * m + j, m, r0, r1, r2, r3)
+
+
+@exact
+def _store_column(R: Array, at: int, m: int, r0: object, r1: object, r2: object, r3: object) -> None:
+    store_wide(R, at, r0)
+    store_wide(R, at + m, r1)
+    store_wide(R, at + 2 * m, r2)
+    store_wide(R, at + 3 * m, r3)
 
 
 @exact
@@ -211,7 +231,5 @@ def two_products(C: Array, U: Array, E: Array, M: Array, inner: int, R: Array) -
                 s1 = fma_wide(spread_wide_from(E, at + 1), v, s1)
                 s2 = fma_wide(spread_wide_from(E, at + 2), v, s2)
                 s3 = fma_wide(spread_wide_from(E, at + 3), v, s3)
-            store_wide(R, i * m + j, plus_wide(r0, s0))
-            store_wide(R, (i + 1) * m + j, plus_wide(r1, s1))
-            store_wide(R, (i + 2) * m + j, plus_wide(r2, s2))
-            store_wide(R, (i + 3) * m + j, plus_wide(r3, s3))
+            r0, r1, r2, r3 = plus_wide(r0, s0), plus_wide(r1, s1), plus_wide(r2, s2), plus_wide(r3, s3)
+            _store_column(R, i * m + j, m, r0, r1, r2, r3)

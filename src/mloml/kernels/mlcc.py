@@ -79,11 +79,14 @@ def room_for(X: Array, own: Index, M: Array, classes: Index, pulls: Array) -> Ce
 def begin(p: Centres) -> None:
     """Put the rows into blocks, with no hinge active: nothing depends on what was evaluated before."""
     fill_blocks(p.X, p.own.size, p.blocks)
-    p.others[:] = 0
-    for i in range(p.own.size):
+    of_class = np.zeros(p.classes.max() + 1, np.int32)
+    for b in range(p.blocks.shape[0]):
+        of_class[:] = 0
+        rows = min(BLOCK, p.own.size - b * BLOCK)
+        for j in range(rows):
+            of_class[p.classes[p.own[b * BLOCK + j]]] |= 1 << j
         for c in range(p.classes.size):
-            if p.classes[p.own[i]] != p.classes[c]:
-                p.others[i // BLOCK, c] |= 1 << (i % BLOCK)
+            p.others[b, c] = ((1 << rows) - 1) ^ of_class[p.classes[c]]
     p.active[:] = 0
     p.hinges[0] = 0.0
     p.N[:] = 0.0
