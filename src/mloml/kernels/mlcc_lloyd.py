@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mloml.kernels.compiled import kernel
 from mloml.kernels.eights import (
     ROWS,
     WIDE,
@@ -12,6 +13,8 @@ from mloml.kernels.eights import (
     fma_wide,
     load_wide,
     minus_wide,
+    places_above,
+    plus_wide,
     spread_wide,
     spread_wide_from,
     store_wide,
@@ -23,6 +26,8 @@ Index = NDArray[np.intp]
 
 BLOCK = 2 * WIDE
 """Rows that are treated at a time: a block holds their first features, then their second ones and so on."""
+
+EPSILON, TINY = 2.220446049250313e-16, 1e-300
 
 
 @exact
@@ -91,7 +96,8 @@ def lloyd_in_groups(
 def lloyd(Z: Array, blocks: Array, centres: Array, labels: Index, max_iter: int) -> None:
     """Alternate nearest centres (ties: the first) and means, in place, until no row changes its cluster.
 
-    A centre that loses all its rows stays where it is.
+    A centre that loses all its rows stays where it is. Rows of zeros and ones are exactly as far from several
+    centres, and rounding decides: where two are that near to each other, a plain sum is asked.
     """
     (n, d), k = Z.shape, centres.shape[0]
     padded = np.zeros((-(-k // ROWS) * ROWS, d))  # centres are taken four at a time
@@ -101,33 +107,53 @@ def lloyd(Z: Array, blocks: Array, centres: Array, labels: Index, max_iter: int)
         padded[:k] = centres
         changed = False
         for b in range(blocks.shape[0]):
-            _nearest(blocks, b, padded, k, D, nearest)
+            close = _nearest(blocks, b, padded, k, D, nearest)
             for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
                 c = int(nearest[i - b * BLOCK])
+                if close >> (i - b * BLOCK) & 1:
+                    c = plain_nearest(Z, i, centres)
                 if labels[i] != c:
                     labels[i] = c
                     changed = True
         if not changed:
             return
-        sizes[:] = 0.0
-        for i in range(n):
-            sizes[labels[i]] += 1.0
-        for c in range(k):
-            if sizes[c] > 0.0:
-                centres[c, :] = 0.0
-        for i in range(n):
-            c = labels[i]
-            for a in range(d):
-                centres[c, a] += Z[i, a]
-        for c in range(k):
-            if sizes[c] > 0.0:
-                for a in range(d):
-                    centres[c, a] /= sizes[c]
+        move_to_means(Z, labels, sizes, centres)
+
+
+@kernel
+def plain_nearest(Z: Array, i: int, centres: Array) -> int:
+    """Return which centre is the nearest to row i."""
+    best, nearest = np.inf, 0
+    for c in range(centres.shape[0]):
+        D = 0.0
+        for a in range(Z.shape[1]):
+            D += (Z[i, a] - centres[c, a]) ** 2
+        if D < best:  # noqa: SIM300
+            best = D
+            nearest = c
+    return nearest
+
+
+@kernel
+def move_to_means(Z: Array, labels: Index, sizes: Array, centres: Array) -> None:
+    """Move each centre that has rows to their mean."""
+    sizes[:] = 0.0
+    for i in range(Z.shape[0]):
+        sizes[labels[i]] += 1.0
+    for c in range(sizes.size):
+        if sizes[c] > 0.0:
+            centres[c, :] = 0.0
+    for i in range(Z.shape[0]):
+        for a in range(Z.shape[1]):
+            centres[labels[i], a] += Z[i, a] / sizes[labels[i]]
 
 
 @exact
-def _nearest(blocks: Array, b: int, centres: Array, k: int, D: Array, nearest: Array) -> None:
-    """Find the nearest of the first k centres for each row of block b."""
+def _nearest(blocks: Array, b: int, centres: Array, k: int, D: Array, nearest: Array) -> int:
+    """Find the nearest of the first k centres for each row of block b; return where two may be as near.
+
+    Bit j of what is returned is set when a second centre is as near to row j as rounding can make it.
+    """
     d = blocks.shape[1]
     for c in range(0, k, ROWS):
         at = c * d
@@ -151,15 +177,21 @@ def _nearest(blocks: Array, b: int, centres: Array, k: int, D: Array, nearest: A
         _store_pair(D, c + 1, p1, q1)
         _store_pair(D, c + 2, p2, q2)
         _store_pair(D, c + 3, p3, q3)
-    best, other = load_wide(D, 0), load_wide(D, WIDE)
-    at_best = at_other = spread_wide(0.0)
+    return _least(D, 0, k, d, nearest) | _least(D, WIDE, k, d, nearest) << WIDE
+
+
+@exact
+def _least(D: Array, at: int, k: int, d: int, nearest: Array) -> int:
+    """Find the least of k distances for eight rows; return where a second one is as small."""
+    best, second, number = load_wide(D, at), spread_wide(np.inf), spread_wide(0.0)
     for c in range(1, k):
-        number = spread_wide(float(c))
-        x, y = load_wide(D, c * BLOCK), load_wide(D, c * BLOCK + WIDE)
-        at_best, at_other = choose_below(x, best, number, at_best), choose_below(y, other, number, at_other)
-        best, other = choose_below(x, best, x, best), choose_below(y, other, y, other)
-    store_wide(nearest, 0, at_best)
-    store_wide(nearest, WIDE, at_other)
+        x = load_wide(D, c * BLOCK + at)
+        number = choose_below(x, best, spread_wide(float(c)), number)
+        second = choose_below(x, best, best, choose_below(x, second, x, second))
+        best = choose_below(x, best, x, best)
+    store_wide(nearest, at, number)
+    share = spread_wide(4.0 * (d + 4) * EPSILON)
+    return places_above(plus_wide(fma_wide(best, share, best), spread_wide(TINY)), second)
 
 
 @exact
