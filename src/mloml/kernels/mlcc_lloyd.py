@@ -102,10 +102,12 @@ def lloyd(Z: Array, blocks: Array, centres: Array, labels: Index, max_iter: int)
     (n, d), k = Z.shape, centres.shape[0]
     padded = np.zeros((-(-k // ROWS) * ROWS, d))  # centres are taken four at a time
     sizes, D, nearest = np.empty(k), np.empty((padded.shape[0], BLOCK)), np.empty(BLOCK)
+    moved = np.empty(k, np.bool_)
     labels[:] = -1
     for _ in range(max_iter):
         padded[:k] = centres
         changed = False
+        moved[:] = False
         for b in range(blocks.shape[0]):
             close = _nearest(blocks, b, padded, k, D, nearest)
             for i in range(b * BLOCK, min(n, (b + 1) * BLOCK)):
@@ -113,11 +115,14 @@ def lloyd(Z: Array, blocks: Array, centres: Array, labels: Index, max_iter: int)
                 if close >> (i - b * BLOCK) & 1:
                     c = plain_nearest(Z, i, centres)
                 if labels[i] != c:
+                    if labels[i] >= 0:
+                        moved[labels[i]] = True
+                    moved[c] = True
                     labels[i] = c
                     changed = True
         if not changed:
             return
-        move_to_means(Z, labels, sizes, centres)
+        move_to_means(Z, labels, moved, sizes, centres)
 
 
 @kernel
@@ -134,18 +139,25 @@ def plain_nearest(Z: Array, i: int, centres: Array) -> int:
     return nearest
 
 
-@kernel
-def move_to_means(Z: Array, labels: Index, sizes: Array, centres: Array) -> None:
-    """Move each centre that has rows to their mean."""
+@exact
+def move_to_means(Z: Array, labels: Index, moved: NDArray[np.bool_], sizes: Array, centres: Array) -> None:
+    """Move each centre that has rows, and other ones than before, to their mean."""
     sizes[:] = 0.0
     for i in range(Z.shape[0]):
         sizes[labels[i]] += 1.0
     for c in range(sizes.size):
-        if sizes[c] > 0.0:
+        if sizes[c] > 0.0 and moved[c]:
             centres[c, :] = 0.0
     for i in range(Z.shape[0]):
-        for a in range(Z.shape[1]):
-            centres[labels[i], a] += Z[i, a] / sizes[labels[i]]
+        c = labels[i]
+        if moved[c]:
+            _add_share(Z[i], sizes[c], centres[c])
+
+
+@exact
+def _add_share(row: Array, size: float, centre: Array) -> None:
+    for a in range(row.size):
+        centre[a] += row[a] / size
 
 
 @exact
