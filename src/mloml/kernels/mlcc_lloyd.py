@@ -151,13 +151,24 @@ def move_to_means(Z: Array, labels: Index, moved: NDArray[np.bool_], sizes: Arra
     for i in range(Z.shape[0]):
         c = labels[i]
         if moved[c]:
-            _add_share(Z[i], sizes[c], centres[c])
+            _add_share(Z, i, sizes[c], centres, c)
 
 
 @exact
-def _add_share(row: Array, size: float, centre: Array) -> None:
-    for a in range(row.size):
-        centre[a] += row[a] / size
+def _add_share(Z: Array, i: int, size: float, centres: Array, c: int) -> None:
+    """``m_c += z_i / size``; a quotient corrected by its remainder is rounded as a division, and quicker."""
+    d = Z.shape[1]
+    reciprocal, divisor = spread_wide(1.0 / size), spread_wide(-size)
+    a = 0
+    while a + WIDE <= d:
+        z = load_wide(Z, i * d + a)
+        quotient = fma_wide(z, reciprocal, spread_wide(0.0))
+        quotient = fma_wide(fma_wide(quotient, divisor, z), reciprocal, quotient)
+        store_wide(centres, c * d + a, plus_wide(load_wide(centres, c * d + a), quotient))
+        a += WIDE
+    while a < d:
+        centres[c, a] += Z[i, a] / size
+        a += 1
 
 
 @exact
