@@ -2,11 +2,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.preprocessing import normalize
 
-from mloml.learners.clusters import CentreMargin, Clustered, ClusterMargin, cluster, first_centres
+from mloml.learners.clusters import CentreMargin, Clustered, ClusterMargin, cluster, far_apart, first_centres
 from mloml.learners.coordinates import span
 from mloml.learners.mlcc import MLCC, Start
 
@@ -25,7 +25,15 @@ def small_problem(seed: int) -> tuple[Any, Any, Any, Any]:
 
 def problem_of(margin: Any, X: Any, labels: Any, codes: Any) -> Any:
     data = Clustered.of(X - X.mean(axis=0), labels)
-    return margin(data, codes[data.order], np.eye(X.shape[1]), data.apart().T @ data.apart())
+    scatter = data.apart.T @ data.apart
+    W = np.linalg.eigh(scatter)[1]
+    problem = margin(data, codes, W, scatter)
+
+    def evaluate(L: Any, mu: float) -> tuple[float, Any]:
+        value, gradient = problem.evaluate(L @ W, mu)
+        return value, gradient @ W.T
+
+    return evaluate
 
 
 def brute_force_centres(L: Any, X: Any, labels: Any, codes: Any, mu: float) -> float:
@@ -60,10 +68,10 @@ def clusters_within_classes(codes: Any, seed: int) -> Any:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_objectives_equal_sums_over_all_constraints(mu: float, seed: int) -> None:
     X, codes, labels, L = small_problem(seed)
-    value, _ = problem_of(ClusterMargin, X, labels, codes).evaluate(L, mu)
+    value, _ = problem_of(ClusterMargin, X, labels, codes)(L, mu)
     assert value == pytest.approx(brute_force_clusters(L, X, labels, codes, mu), rel=1e-11)
     labels = np.unique(clusters_within_classes(codes, seed), return_inverse=True)[1]
-    value, _ = problem_of(CentreMargin, X, labels, codes).evaluate(L, mu)
+    value, _ = problem_of(CentreMargin, X, labels, codes)(L, mu)
     assert value == pytest.approx(brute_force_centres(L, X, labels, codes, mu), rel=1e-11)
 
 
@@ -72,10 +80,10 @@ def test_gradients_agree_with_finite_differences(margin: Any) -> None:
     X, codes, labels, L = small_problem(3)
     if margin is CentreMargin:
         labels = np.unique(clusters_within_classes(codes, 3), return_inverse=True)[1]
-    problem, h = problem_of(margin, X, labels, codes), 1e-6
-    gradient = problem.evaluate(L, 0.3)[1]
+    evaluate, h = problem_of(margin, X, labels, codes), 1e-6
+    gradient = evaluate(L, 0.3)[1]
     for E in np.random.default_rng(0).normal(size=(4, 3, 3)):
-        slope = (problem.evaluate(L + h * E, 0.3)[0] - problem.evaluate(L - h * E, 0.3)[0]) / (2 * h)
+        slope = (evaluate(L + h * E, 0.3)[0] - evaluate(L - h * E, 0.3)[0]) / (2 * h)
         assert np.sum(gradient * E) == pytest.approx(slope, rel=1e-6)
 
 
@@ -86,6 +94,18 @@ def test_clusters_equal_those_of_scikit_learn_from_the_same_centres() -> None:
     expected = KMeans(5, init=centres[0], n_init=1, tol=0).fit(X).labels_
     found = cluster(X, np.array([0, 200]), centres[0], np.array([0, 5]))
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 12])
+def test_first_centres_are_those_of_scikit_learn(count: int) -> None:
+    X = np.random.default_rng(count).normal(size=(150, 5))
+    one, other = np.random.RandomState(count), np.random.RandomState(count)
+    np.testing.assert_array_equal(far_apart(X, count, one), kmeans_plusplus(X, count, random_state=other)[1])
+    assert one.uniform() == other.uniform()  # the next class goes on with the same numbers
+
+
+def test_first_centres_of_equal_rows_are_rows() -> None:
+    assert set(far_apart(np.ones((6, 2)), 4, np.random.RandomState(0))) <= set(range(6))
 
 
 def test_empty_clusters_are_dropped() -> None:

@@ -80,8 +80,8 @@ def _clustered(whole: bool = False) -> tuple[Any, ...]:
     X, _, codes, _ = _by_class()
     labels = np.array([0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1] if whole else [0, 1, 0, 1, 2, 2, 3, 3, 2, 4, 4, 4])
     data = Clustered.of(X, labels.astype(np.intp))
-    apart = data.apart()
-    return data, codes[data.order], np.eye(D), apart.T @ apart
+    scatter = data.apart.T @ data.apart
+    return data, codes, np.linalg.eigh(scatter)[1], scatter
 
 
 def _descent(room: Any) -> tuple[Any, ...]:
@@ -115,6 +115,11 @@ def _lloyd() -> tuple[Any, ...]:
     X = rows()
     groups, centres = np.array([0, 7, 12], dtype=np.intp), np.array([0, 3, 5], dtype=np.intp)
     return X, groups, X[[0, 1, 2, 7, 8]].copy(), centres, np.empty(12, dtype=np.intp), 100
+
+
+def _about_means() -> tuple[Any, ...]:
+    X, labels = rows(), np.array([0, 1, 0, 2, 2, 1, 0, 2, 2, 2, 1, 0], dtype=np.intp)
+    return X, labels, np.empty((3, D)), np.empty_like(X)
 
 
 def _metric() -> tuple[Any, ...]:
@@ -164,7 +169,8 @@ PROBLEMS = (
     ),
     Problem("lmnn.objective", _BATCH, _lmnn_objective, judge=_objective_is_right),
     Problem("lmnn.descent", _BATCH, _lmnn, judge=_judged_by("lmnn_objective")),
-    Problem("mlcc.lloyd_in_groups", _BATCH, _lloyd),
+    Problem("mlcc_lloyd.lloyd_in_groups", _BATCH, _lloyd),
+    Problem("mlcc_lloyd.about_means", _BATCH, _about_means),
     Problem("mlcc.centre_descent", _BATCH, _centres, judge=_judged_by("centre_objective")),
     Problem("mlcc_whole.cluster_descent", _BATCH, _clusters, judge=_judged_by("cluster_objective")),
     Problem("lmdml_search.self_products", _BATCH, _self_products),

@@ -112,6 +112,13 @@ def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
             centres[c] = Z[labels == c].mean(axis=0)
 
 
+def about_means(X: Array, labels: Index, means: Array, apart: Array) -> None:
+    """Average the rows of each cluster."""
+    for c in range(len(means)):
+        means[c] = X[labels == c].mean(axis=0)
+    apart[:] = X - means[labels]
+
+
 def lloyd_in_groups(
     Z: Array, group_starts: Index, centres: Array, centre_starts: Index, labels: Index, max_iter: int
 ) -> None:
@@ -126,16 +133,15 @@ def lloyd_in_groups(
 
 def centre_objective(A: Array, mu: float, room: Any) -> tuple[float, Array]:
     """Return value and gradient: pulls to the own centre, hinges against those of other classes."""
-    X, M = room.X, room.M
+    X, M = room.X[: room.own.size, : len(A)], room.M[: room.classes.size, : len(A)]
     D = ((X @ A.T)[:, None] - (M @ A.T)[None]) ** 2
     D, V, value = D.sum(axis=2), np.zeros((len(X), len(M))), 0.0
-    own = np.searchsorted(room.starts, np.arange(len(X)), side="right") - 1
-    for i, c in enumerate(own):
+    for i, c in enumerate(room.own):
         V[i, c] += 1 - mu
         value += (1 - mu) * D[i, c]
-        for m, (first, last) in enumerate(room.class_rows):
+        for m in np.flatnonzero(room.classes != room.classes[c]):
             hinge = 1 + D[i, c] - D[i, m]
-            if not first <= i < last and hinge > 0:
+            if hinge > 0:
                 value += mu * hinge
                 V[i, c] += mu
                 V[i, m] -= mu

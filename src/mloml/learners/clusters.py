@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import kmeans_plusplus
 
-from mloml.kernels.mlcc import Centres, centre_descent, centre_objective, lloyd_in_groups
+from mloml.kernels.eights import wide_zeros
+from mloml.kernels.mlcc import centre_descent, centre_value, room_for
+from mloml.kernels.mlcc_lloyd import about_means, lloyd_in_groups
 from mloml.kernels.mlcc_whole import Clusters, cluster_descent, cluster_objective
 
 from .base import Array
@@ -20,7 +21,36 @@ LLOYD_STEPS = 100
 def first_centres(Z: Array, groups: Codes, n_clusters: int, seed: np.random.RandomState) -> list[Array]:
     """Choose centres in each group by k-means++, as many as asked for or as the group has rows."""
     members = [Z[groups == g] for g in range(int(groups.max()) + 1)]
-    return [kmeans_plusplus(rows, min(n_clusters, len(rows)), random_state=seed)[0] for rows in members]
+    return [rows[far_apart(rows, min(n_clusters, len(rows)), seed)] for rows in members]
+
+
+def far_apart(rows: Array, count: int, seed: np.random.RandomState) -> Codes:
+    """Choose rows by k-means++: those that scikit-learn chooses, without its checks at each of many calls.
+
+    Same random numbers, same products: rows at equal distances are told apart by their rounding alone.
+    """
+    n, trials = len(rows), 2 + int(np.log(count))
+    chosen, ones = np.empty(count, dtype=np.intp), np.ones((n, 1))
+    squares = np.einsum("ij,ij->i", rows, rows)
+    chosen[0] = seed.choice(n, p=np.full(n, 1.0 / n))
+    nearest = _squared_distances(rows, chosen[:1], squares)
+    total = (nearest @ ones[:, 0])[0]
+    for c in range(1, count):
+        draws = seed.uniform(size=trials) * total
+        candidates = np.minimum(np.searchsorted(np.cumsum(nearest), draws), n - 1)
+        trial = np.minimum(nearest, _squared_distances(rows, candidates, squares))
+        totals = (trial @ ones)[:, 0]
+        best = int(totals.argmin())
+        chosen[c], nearest, total = candidates[best], trial[best], totals[best]
+    return chosen
+
+
+def _squared_distances(rows: Array, some: Codes, squares: Array) -> Array:
+    """Return the squared distances of some rows, one line each, from all."""
+    D = -2.0 * (rows[some] @ rows.T)
+    D += squares[some, None]
+    D += squares
+    return np.maximum(D, 0.0, out=D)
 
 
 def cluster(Z: Array, group_starts: Codes, centres: Array, centre_starts: Codes) -> Codes:
@@ -35,25 +65,20 @@ def cluster(Z: Array, group_starts: Codes, centres: Array, centre_starts: Codes)
 
 @dataclass(frozen=True)
 class Clustered:
-    """Rows sorted by cluster: ``starts[c]:starts[c + 1]`` are those of cluster c, with mean ``means[c]``."""
+    """Rows with the number of the cluster of each, the clusters' means, and the rows minus their means."""
 
-    order: Codes
     X: Array
-    starts: Codes
+    labels: Codes
     means: Array
+    apart: Array
 
     @classmethod
     def of(cls, X: Array, labels: Codes) -> Clustered:
-        """Sort the rows by their labels ``0 … labels.max()``; every label occurs."""
-        order = np.argsort(labels.astype(np.int32), kind="stable")
-        sizes = np.bincount(labels)
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        rows = X[order]
-        return cls(order, rows, starts, np.add.reduceat(rows, starts[:-1]) / sizes[:, None])
-
-    def apart(self) -> Array:
-        """Return each row minus the mean of its cluster."""
-        return self.X - np.repeat(self.means, np.diff(self.starts), axis=0)
+        """Take rows with labels ``0 … labels.max()``; every label occurs."""
+        X = np.ascontiguousarray(X)
+        means, apart = np.empty((int(labels.max()) + 1, X.shape[1])), np.empty_like(X)
+        about_means(X, labels, means, apart)
+        return cls(X, labels, means, apart)
 
 
 class CentreMargin:
@@ -61,25 +86,24 @@ class CentreMargin:
 
     ``(1 - μ) Σ_i D(xi, m⁺) + μ Σ_i Σ_{m of other classes} [1 + D(xi, m⁺) - D(xi, m)]₊``
 
-    Rows are in the coordinates ``x W``. Clusters are numbered class by class; ``codes`` are the sorted rows'.
+    Rows are in the coordinates ``x W``, in which the scatter about the means, ``scatter`` in those of X, is
+    diagonal; ``codes`` are the rows' classes.
     """
 
     def __init__(self, data: Clustered, codes: Codes, W: Array, scatter: Array) -> None:
-        X, M = data.X @ W, data.means @ W
-        classes = codes[data.starts[:-1]]
-        ends = np.searchsorted(classes, [classes, classes + 1])  # first and last cluster of the class
-        (k, d), n = M.shape, len(X)
-        self.room = Centres(
-            X, np.ascontiguousarray(X.T), M, np.ascontiguousarray(M.T), W.T @ scatter @ W, data.starts,
-            np.ascontiguousarray(data.starts[ends].T), np.empty((d, k)), np.empty((k, d)), np.empty((k, n)),
-            np.empty((k, d)), np.empty((d, d)), np.empty((d, d)), np.empty(n), np.empty(n), np.empty(k),
-            np.empty(k),
-        )  # fmt: skip
+        k, d = data.means.shape
+        classes = np.empty(k, dtype=np.intp)
+        classes[data.labels] = codes
+        padded, M = wide_zeros(d, d)[:d], wide_zeros(k, d)
+        padded[:, :d] = W
+        np.matmul(data.means, padded, out=M[:k])
+        pulls = np.einsum("ab,ab->b", W, scatter @ W)
+        self.room = room_for(data.X @ padded, data.labels, M, classes, pulls)
 
     def evaluate(self, L: Array, mu: float) -> tuple[float, Array]:
         """Return the objective and its gradient with respect to L."""
         gradient = np.empty_like(L)
-        return centre_objective(np.ascontiguousarray(L), mu, self.room, gradient), gradient
+        return centre_value(np.ascontiguousarray(L), mu, self.room, gradient), gradient
 
     def minimise(self, L: Array, mu: float, tol: float, max_iter: int) -> Descent:
         """Minimise from L."""
@@ -90,11 +114,13 @@ class ClusterMargin:
     """LMNN inside each cluster, with all members of a row's class as targets and all others as impostors."""
 
     def __init__(self, data: Clustered, codes: Codes, W: Array, scatter: Array) -> None:
-        X = data.X @ W
+        order = np.argsort(data.labels.astype(np.int32), kind="stable")
+        X = data.X[order] @ W
         n, d = X.shape
+        starts = np.concatenate([[0], np.cumsum(np.bincount(data.labels))])
         self.room = Clusters(
-            X, np.ascontiguousarray(X.T), data.starts, codes, np.empty((n, d)), np.empty((n, d)), np.empty(n),
-            np.zeros((d, d)), np.empty((d, d)), np.empty((d, d)),
+            X, np.ascontiguousarray(X.T), starts, codes[order], np.empty((n, d)), np.empty((n, d)),
+            np.empty(n), np.zeros((d, d)), np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
 
     def evaluate(self, L: Array, mu: float) -> tuple[float, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -18,6 +18,8 @@ from .batch import Codes, labelled_rows, one_blas_thread, require_pairs
 from .clusters import CentreMargin, Clustered, ClusterMargin, cluster, first_centres
 from .coordinates import in_input_space, span, whitening
 from .descent import Descent
+
+Margin = type[CentreMargin] | type[ClusterMargin]
 
 
 class MLCC(MetricLearner):
@@ -123,7 +125,7 @@ class MLCC(MetricLearner):
 
     def _kernels(self) -> set[str]:
         descent = "mlcc.centre_descent" if self.reading == "per_class" else "mlcc_whole.cluster_descent"
-        return {"mlcc.lloyd_in_groups", descent}
+        return {"mlcc_lloyd.lloyd_in_groups", "mlcc_lloyd.about_means", descent}
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
@@ -135,15 +137,20 @@ class MLCC(MetricLearner):
     def fit_options(self, X: ArrayLike, y: ArrayLike, options: Sequence[dict[str, Any]]) -> list[Self]:
         """Fit a clone with each of the given sets of parameters; equal to fitting each by itself.
 
-        Fits that differ in ``mu`` only share their first clusters.
+        Fits that differ in ``mu`` only share their first clusters; all share the checks of the input.
         """
         models = [clone(self).set_params(**option) for option in options]
+        if not models:
+            return models
+        rows, codes = labelled_rows(models[0], X, y)
+        seen = {name: value for name, value in vars(models[0]).items() if name.endswith("_")}
         starts: dict[tuple[Any, ...], Start] = {}
-        for model in models:
-            rows, codes = labelled_rows(model, X, y)
-            shared = isinstance(model.random_state, Integral)  # else every fit draws its own centres
-            key = (model.n_clusters, model.reading, model.random_state) if shared else (len(starts),)
-            with one_blas_thread():
+        with one_blas_thread():
+            for model in models:
+                model._validate_params()
+                vars(model).update(seen)
+                shared = isinstance(model.random_state, Integral)  # else every fit draws its own centres
+                key = (model.n_clusters, model.reading, model.random_state) if shared else (len(starts),)
                 if key not in starts:
                     starts[key] = model._start(rows, codes, next(iter(starts.values()), None))
                 model._learn(starts[key])
@@ -161,11 +168,12 @@ class MLCC(MetricLearner):
         X, labels, B = start.X, start.labels, np.eye(start.X.shape[1])
         rounds: list[Descent] = []
         while len(rounds) < self.max_rounds and self._constrained(labels, start.codes):
-            data = Clustered.of(X, labels)
-            B, descent = self._minimise(data, start.codes, B)
-            rounds.append(descent)
+            held = start.held(labels, self._margin)
+            found = held.problem.minimise(B @ held.back, self.mu, self.tol, self.max_iter)
+            B = found.L @ held.white.T
+            rounds.append(found)
             previous = labels
-            labels = start.cluster(X @ B.T, data.means @ B.T, labels)
+            labels = start.cluster(X @ B.T, held.means @ B.T, labels)
             if np.array_equal(labels, previous):
                 break
         self.components_ = in_input_space(start.V, B) if rounds else np.eye(len(start.V))
@@ -181,15 +189,27 @@ class MLCC(MetricLearner):
             return True
         return np.unique(np.column_stack([labels, codes]), axis=0).shape[0] > np.unique(labels).size
 
-    def _minimise(self, data: Clustered, codes: Codes, B: Array) -> tuple[Array, Descent]:
-        """Minimise over B with the clusters held fixed, in coordinates that whiten them."""
-        apart = data.apart()
-        scatter = apart.T @ apart
+    @property
+    def _margin(self) -> Margin:
+        return CentreMargin if self.reading == "per_class" else ClusterMargin
+
+
+@dataclass(frozen=True)
+class Held:
+    """A problem with its clusters held fixed, in coordinates that whiten them."""
+
+    problem: CentreMargin | ClusterMargin
+    means: Array
+    white: Array
+    back: Array
+
+    @classmethod
+    def of(cls, X: Array, labels: Codes, codes: Codes, margin: Margin) -> Held:
+        """Hold the clusters of these labels."""
+        data = Clustered.of(X, labels)
+        scatter = data.apart.T @ data.apart
         white, back = whitening(scatter)
-        margin = CentreMargin if self.reading == "per_class" else ClusterMargin
-        problem = margin(data, codes[data.order], white, scatter)
-        found = problem.minimise(B @ back, self.mu, self.tol, self.max_iter)
-        return found.L @ white.T, found
+        return cls(margin(data, codes, white, scatter), data.means, white, back)
 
 
 @dataclass(frozen=True)
@@ -205,6 +225,7 @@ class Start:
     order: Codes  # which given row each sorted row is
     group_starts: Codes
     labels: Codes
+    first: dict[Margin, Held] = field(default_factory=dict)  # the problem of the first round, once met
 
     @classmethod
     def of(cls, rows: Array, codes: Codes, groups: Codes, centres: list[Array], V: Array) -> Start:
@@ -215,6 +236,14 @@ class Start:
         labels = cluster(rows[order], starts, np.concatenate(centres), sizes)
         X = (rows[order] - rows.mean(axis=0)) @ V
         return cls(V, X, codes[order], order, starts, labels)
+
+    def held(self, labels: Codes, margin: Margin) -> Held:
+        """Return the problem of a round; fits that begin alike share that of the first."""
+        if labels is not self.labels:
+            return Held.of(self.X, labels, self.codes, margin)
+        if margin not in self.first:
+            self.first[margin] = Held.of(self.X, labels, self.codes, margin)
+        return self.first[margin]
 
     def cluster(self, Z: Array, centres: Array, labels: Codes) -> Codes:
         """Run k-means on the mapped rows from the means of the clusters so far."""
