@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mloml.kernels.eights import (
-    choose_below,
-    load_wide,
-    minus_wide,
+    below,
+    choose,
+    load,
+    minus,
     multiply,
-    places_above,
-    plus_wide,
-    spread_wide,
-    store_wide,
+    plus,
+    spread,
+    store,
     two_products,
     wide_zeros,
 )
@@ -48,9 +48,9 @@ def test_sums_of_two_products_equal_those_of_numpy(k: int, d: int) -> None:
 
 @exact
 def _compare(a: Any, b: Any, out: Any) -> int:
-    x, y = load_wide(a, 0), load_wide(b, 0)
-    store_wide(out, 0, choose_below(x, y, plus_wide(x, spread_wide(1.0)), minus_wide(y, x)))
-    return int(places_above(x, y))
+    x, y = load(a, 0), load(b, 0)
+    store(out, 0, choose(below(x, y), plus(x, spread(1.0)), minus(y, x)))
+    return int(below(y, x))
 
 
 def test_places_are_told_apart() -> None:

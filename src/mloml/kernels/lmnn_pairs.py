@@ -1,7 +1,7 @@
 """All pairs of rows of different classes, visited once: what LMNN's push term costs.
 
 Rows are sorted by class, each class filled up to a multiple of ``BLOCK`` rows with rows that are no data, and
-padded with zeros to a multiple of ``WIDTH`` columns. A pair (i, l) is visited once, with i in the earlier
+padded with zeros to a multiple of ``WIDE`` columns. A pair (i, l) is visited once, with i in the earlier
 class, and serves both ways: l as impostor of i, and i as impostor of l. Its weight
 
     V_il = #{j in T(i): D_il < 1 + D_ij} + #{j in T(l): D_il < 1 + D_lj}
@@ -15,22 +15,29 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
+from mloml.kernels.eights import (
+    WIDE,
+    below,
+    choose,
+    fma,
+    load,
+    minus,
+    most,
+    plus,
+    spread,
+    spread_from,
+    store,
+    total,
+)
 from mloml.kernels.simd import exact_inline
-from mloml.kernels.wide import Vectors, borrowing, count_places, first_place
+from mloml.kernels.wide import borrowing, count_places, first_place
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-_doubles = Vectors(types.float64)
-WIDTH = _doubles.width
-load, store, spread, spread_from = _doubles.load, _doubles.store, _doubles.spread, _doubles.spread_from
-plus, minus, most, fma = _doubles.plus, _doubles.minus, _doubles.most, _doubles.fma
-below, choose, total = _doubles.below, _doubles.choose, _doubles.total
-
-BLOCK = 2 * WIDTH
+BLOCK = 2 * WIDE
 TILE = 256  # columns of the mapped and the input rows that stay in the second-level cache together
 REACH = 1.4  # pairs nearer than this share of a margin are listed
 FEW = 4  # so many active pairs of a block are treated one by one
@@ -106,49 +113,49 @@ def visit_two_rows(p: Triples, i: int, first: int, last: int) -> None:
         y0 = y1 = z0 = z1 = spread(0.0)
         for a in range(d):
             at = a * n + l
-            left, right = load(p.ZT, at), load(p.ZT, at + WIDTH)
+            left, right = load(p.ZT, at), load(p.ZT, at + WIDE)
             y, z = spread_from(p.Z, i * m + a), spread_from(p.Z, (i + 1) * m + a)
             y0, y1 = fma(y, left, y0), fma(y, right, y1)
             z0, z1 = fma(z, left, z0), fma(z, right, z1)
-        left, right = load(p.h, l), load(p.h, l + WIDTH)
+        left, right = load(p.h, l), load(p.h, l + WIDE)
         y0, y1 = fma(two, y0, plus(own, left)), fma(two, y1, plus(own, right))
         z0, z1 = fma(two, z0, plus(next_own, left)), fma(two, z1, plus(next_own, right))
         if visit_block(p, i, l, y0, y1, 0):
             seen = True
-        if visit_block(p, i + 1, l, z0, z1, d * WIDTH):
+        if visit_block(p, i + 1, l, z0, z1, d * WIDE):
             next_seen = True
     if seen:
         add_sums(p, i, 0)
     if next_seen:
-        add_sums(p, i + 1, d * WIDTH)
+        add_sums(p, i + 1, d * WIDE)
 
 
 @exact_inline
 def add_sums(p: Triples, i: int, at: int) -> None:
     """Add the sums of row i to Y and clear them."""
     for a in range(p.ZT.shape[0]):
-        p.Y[i, a] += total(load(p.sums, at + a * WIDTH))
-        store(p.sums, at + a * WIDTH, spread(0.0))
+        p.Y[i, a] += total(load(p.sums, at + a * WIDE))
+        store(p.sums, at + a * WIDE, spread(0.0))
 
 
 @exact_inline
 def visit_block(p: Triples, i: int, l: int, d0: object, d1: object, at: int) -> bool:  # noqa: E741
     """Visit the pairs of row i with a block of rows at squared distances d0, d1; say whether sums changed."""
     near = below(d0, most(spread_from(p.reach, i), load(p.reach, l)))
-    near |= below(d1, most(spread_from(p.reach, i), load(p.reach, l + WIDTH))) << WIDTH
+    near |= below(d1, most(spread_from(p.reach, i), load(p.reach, l + WIDE))) << WIDE
     if near == 0:
         return False
     if p.state[LISTED] >= 0:
         list_block(p, i, l, near)
     active = below(d0, most(spread_from(p.highest, i), load(p.highest, l)))
-    active |= below(d1, most(spread_from(p.highest, i), load(p.highest, l + WIDTH))) << WIDTH
+    active |= below(d1, most(spread_from(p.highest, i), load(p.highest, l + WIDE))) << WIDE
     if active == 0:
         return False
     if count_places(active) > FEW:
         visit_together(p, i, l, d0, d1, at)
         return True
     store(p.D, 0, d0)
-    store(p.D, WIDTH, d1)
+    store(p.D, WIDE, d1)
     while active != 0:
         place = first_place(active)
         active &= active - 1
@@ -167,17 +174,17 @@ def visit_together(p: Triples, i: int, l: int, d0: object, d1: object, at: int) 
         o0, o1 = below(d0, own), below(d1, own)
         p.counts[t, i] += count_places(o0) + count_places(o1)
         t0 = choose(below(d0, load(p.thresholds, of_l)), one, zero)
-        t1 = choose(below(d1, load(p.thresholds, of_l + WIDTH)), one, zero)
+        t1 = choose(below(d1, load(p.thresholds, of_l + WIDE)), one, zero)
         store(p.counts, of_l, plus(load(p.counts, of_l), t0))
-        store(p.counts, of_l + WIDTH, plus(load(p.counts, of_l + WIDTH), t1))
+        store(p.counts, of_l + WIDE, plus(load(p.counts, of_l + WIDE), t1))
         v0, v1 = plus(v0, plus(choose(o0, one, zero), t0)), plus(v1, plus(choose(o1, one, zero), t1))
     store(p.weights, l, plus(load(p.weights, l), v0))
-    store(p.weights, l + WIDTH, plus(load(p.weights, l + WIDTH), v1))
+    store(p.weights, l + WIDE, plus(load(p.weights, l + WIDE), v1))
     p.weights[i] += total(plus(v0, v1))
     for a in range(p.XT.shape[0]):
-        of_l, of_i = a * n + l, at + a * WIDTH
+        of_l, of_i = a * n + l, at + a * WIDE
         s = fma(v0, load(p.XT, of_l), load(p.sums, of_i))
-        store(p.sums, of_i, fma(v1, load(p.XT, of_l + WIDTH), s))
+        store(p.sums, of_i, fma(v1, load(p.XT, of_l + WIDE), s))
 
 
 @exact_inline
@@ -194,7 +201,7 @@ def visit_pair(p: Triples, i: int, l: int, D: float) -> None:  # noqa: E741
     p.weights[i] += V
     p.weights[l] += V
     weight = spread(V)
-    for a in range(0, m, WIDTH):
+    for a in range(0, m, WIDE):
         store(p.Y, i * m + a, fma(weight, load(p.X, l * m + a), load(p.Y, i * m + a)))
 
 
@@ -220,7 +227,7 @@ def visit_listed(p: Triples) -> None:
     for e in range(p.state[LISTED]):
         i, l = np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e])  # noqa: E741 (the formula's symbol)
         squares = spread(0.0)
-        for a in range(0, m, WIDTH):
+        for a in range(0, m, WIDE):
             apart = minus(load(p.Z, i * m + a), load(p.Z, l * m + a))
             squares = fma(apart, apart, squares)
         D = total(squares)

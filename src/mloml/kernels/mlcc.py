@@ -12,15 +12,15 @@ from mloml.kernels.descent.lbfgs import EVALUATE, Memory, advance
 from mloml.kernels.eights import (
     ROWS,
     WIDE,
-    fma_wide,
-    load_wide,
-    minus_wide,
+    below,
+    fma,
+    load,
+    minus,
     multiply,
-    places_above,
-    plus_wide,
-    spread_wide,
-    spread_wide_from,
-    store_wide,
+    plus,
+    spread,
+    spread_from,
+    store,
     two_products,
     wide_zeros,
 )
@@ -143,11 +143,11 @@ def _renew_active(p: Centres) -> None:
         for j in range(min(BLOCK, n - b * BLOCK)):
             c = p.own[b * BLOCK + j]
             p.bases[j] = 0.5 + p.halves[c] - p.V[c, j]
-        low, high = load_wide(p.bases, 0), load_wide(p.bases, WIDE)
+        low, high = load(p.bases, 0), load(p.bases, WIDE)
         for c in range(k):
-            half = spread_wide_from(p.halves, c)
-            places = places_above(plus_wide(low, load_wide(p.V, c * BLOCK)), half)
-            places |= places_above(plus_wide(high, load_wide(p.V, c * BLOCK + WIDE)), half) << WIDE
+            half = spread_from(p.halves, c)
+            places = below(half, plus(low, load(p.V, c * BLOCK)))
+            places |= below(half, plus(high, load(p.V, c * BLOCK + WIDE))) << WIDE
             places &= p.others[b, c]
             before = p.active[b, c]
             if places != before:
@@ -166,12 +166,12 @@ def _flip(p: Centres, b: int, c: int, places: int, changed: int) -> None:
             p.hinges[0] += sign
             p.N[c] += sign
             p.N[own] -= sign
-            s = spread_wide(sign)
+            s = spread(sign)
             for a in range(0, m, WIDE):
-                x = load_wide(p.X, i * m + a)
-                store_wide(p.T, c * m + a, fma_wide(s, x, load_wide(p.T, c * m + a)))
-                t = load_wide(p.T, own * m + a)
-                store_wide(p.T, own * m + a, minus_wide(t, fma_wide(s, x, spread_wide(0.0))))
+                x = load(p.X, i * m + a)
+                store(p.T, c * m + a, fma(s, x, load(p.T, c * m + a)))
+                t = load(p.T, own * m + a)
+                store(p.T, own * m + a, minus(t, fma(s, x, spread(0.0))))
         changed >>= 1
         places >>= 1
         i += 1
@@ -183,26 +183,26 @@ def _products(blocks: Array, b: int, B: Array, V: Array) -> None:
     d, m = blocks.shape[1], B.shape[1]
     for c in range(0, B.shape[0], ROWS):
         at = c * m
-        p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = spread_wide(0.0)
+        p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = spread(0.0)
         for a in range(d):
             place = (b * d + a) * BLOCK
-            x, y = load_wide(blocks, place), load_wide(blocks, place + WIDE)
-            w = spread_wide_from(B, at + a)
-            p0, q0 = fma_wide(w, x, p0), fma_wide(w, y, q0)
-            w = spread_wide_from(B, at + m + a)
-            p1, q1 = fma_wide(w, x, p1), fma_wide(w, y, q1)
-            w = spread_wide_from(B, at + 2 * m + a)
-            p2, q2 = fma_wide(w, x, p2), fma_wide(w, y, q2)
-            w = spread_wide_from(B, at + 3 * m + a)
-            p3, q3 = fma_wide(w, x, p3), fma_wide(w, y, q3)
-        store_wide(V, c * BLOCK, p0)
-        store_wide(V, c * BLOCK + WIDE, q0)
-        store_wide(V, (c + 1) * BLOCK, p1)
-        store_wide(V, (c + 1) * BLOCK + WIDE, q1)
-        store_wide(V, (c + 2) * BLOCK, p2)
-        store_wide(V, (c + 2) * BLOCK + WIDE, q2)
-        store_wide(V, (c + 3) * BLOCK, p3)
-        store_wide(V, (c + 3) * BLOCK + WIDE, q3)
+            x, y = load(blocks, place), load(blocks, place + WIDE)
+            w = spread_from(B, at + a)
+            p0, q0 = fma(w, x, p0), fma(w, y, q0)
+            w = spread_from(B, at + m + a)
+            p1, q1 = fma(w, x, p1), fma(w, y, q1)
+            w = spread_from(B, at + 2 * m + a)
+            p2, q2 = fma(w, x, p2), fma(w, y, q2)
+            w = spread_from(B, at + 3 * m + a)
+            p3, q3 = fma(w, x, p3), fma(w, y, q3)
+        store(V, c * BLOCK, p0)
+        store(V, c * BLOCK + WIDE, q0)
+        store(V, (c + 1) * BLOCK, p1)
+        store(V, (c + 1) * BLOCK + WIDE, q1)
+        store(V, (c + 2) * BLOCK, p2)
+        store(V, (c + 2) * BLOCK + WIDE, q2)
+        store(V, (c + 3) * BLOCK, p3)
+        store(V, (c + 3) * BLOCK + WIDE, q3)
 
 
 @kernel

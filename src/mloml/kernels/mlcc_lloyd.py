@@ -9,15 +9,15 @@ from mloml.kernels.compiled import kernel
 from mloml.kernels.eights import (
     ROWS,
     WIDE,
-    choose_below,
-    fma_wide,
-    load_wide,
-    minus_wide,
-    places_above,
-    plus_wide,
-    spread_wide,
-    spread_wide_from,
-    store_wide,
+    below,
+    choose,
+    fma,
+    load,
+    minus,
+    plus,
+    spread,
+    spread_from,
+    store,
 )
 from mloml.kernels.simd import exact
 
@@ -158,13 +158,13 @@ def move_to_means(Z: Array, labels: Index, moved: NDArray[np.bool_], sizes: Arra
 def _add_share(Z: Array, i: int, size: float, centres: Array, c: int) -> None:
     """``m_c += z_i / size``; a quotient corrected by its remainder is rounded as a division, and quicker."""
     d = Z.shape[1]
-    reciprocal, divisor = spread_wide(1.0 / size), spread_wide(-size)
+    reciprocal, divisor = spread(1.0 / size), spread(-size)
     a = 0
     while a + WIDE <= d:
-        z = load_wide(Z, i * d + a)
-        quotient = fma_wide(z, reciprocal, spread_wide(0.0))
-        quotient = fma_wide(fma_wide(quotient, divisor, z), reciprocal, quotient)
-        store_wide(centres, c * d + a, plus_wide(load_wide(centres, c * d + a), quotient))
+        z = load(Z, i * d + a)
+        quotient = fma(z, reciprocal, spread(0.0))
+        quotient = fma(fma(quotient, divisor, z), reciprocal, quotient)
+        store(centres, c * d + a, plus(load(centres, c * d + a), quotient))
         a += WIDE
     while a < d:
         centres[c, a] += Z[i, a] / size
@@ -180,22 +180,22 @@ def _nearest(blocks: Array, b: int, centres: Array, k: int, D: Array, nearest: A
     d = blocks.shape[1]
     for c in range(0, k, ROWS):
         at = c * d
-        p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = spread_wide(0.0)
+        p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = spread(0.0)
         for a in range(d):
             place = (b * d + a) * BLOCK
-            x, y = load_wide(blocks, place), load_wide(blocks, place + WIDE)
-            m = spread_wide_from(centres, at + a)
-            u, v = minus_wide(x, m), minus_wide(y, m)
-            p0, q0 = fma_wide(u, u, p0), fma_wide(v, v, q0)
-            m = spread_wide_from(centres, at + d + a)
-            u, v = minus_wide(x, m), minus_wide(y, m)
-            p1, q1 = fma_wide(u, u, p1), fma_wide(v, v, q1)
-            m = spread_wide_from(centres, at + 2 * d + a)
-            u, v = minus_wide(x, m), minus_wide(y, m)
-            p2, q2 = fma_wide(u, u, p2), fma_wide(v, v, q2)
-            m = spread_wide_from(centres, at + 3 * d + a)
-            u, v = minus_wide(x, m), minus_wide(y, m)
-            p3, q3 = fma_wide(u, u, p3), fma_wide(v, v, q3)
+            x, y = load(blocks, place), load(blocks, place + WIDE)
+            m = spread_from(centres, at + a)
+            u, v = minus(x, m), minus(y, m)
+            p0, q0 = fma(u, u, p0), fma(v, v, q0)
+            m = spread_from(centres, at + d + a)
+            u, v = minus(x, m), minus(y, m)
+            p1, q1 = fma(u, u, p1), fma(v, v, q1)
+            m = spread_from(centres, at + 2 * d + a)
+            u, v = minus(x, m), minus(y, m)
+            p2, q2 = fma(u, u, p2), fma(v, v, q2)
+            m = spread_from(centres, at + 3 * d + a)
+            u, v = minus(x, m), minus(y, m)
+            p3, q3 = fma(u, u, p3), fma(v, v, q3)
         _store_pair(D, c, p0, q0)
         _store_pair(D, c + 1, p1, q1)
         _store_pair(D, c + 2, p2, q2)
@@ -206,18 +206,18 @@ def _nearest(blocks: Array, b: int, centres: Array, k: int, D: Array, nearest: A
 @exact
 def _least(D: Array, at: int, k: int, d: int, nearest: Array) -> int:
     """Find the least of k distances for eight rows; return where a second one is as small."""
-    best, second, number = load_wide(D, at), spread_wide(np.inf), spread_wide(0.0)
+    best, second, number = load(D, at), spread(np.inf), spread(0.0)
     for c in range(1, k):
-        x = load_wide(D, c * BLOCK + at)
-        number = choose_below(x, best, spread_wide(float(c)), number)
-        second = choose_below(x, best, best, choose_below(x, second, x, second))
-        best = choose_below(x, best, x, best)
-    store_wide(nearest, at, number)
-    share = spread_wide(4.0 * (d + 4) * EPSILON)
-    return places_above(plus_wide(fma_wide(best, share, best), spread_wide(TINY)), second)
+        x = load(D, c * BLOCK + at)
+        number = choose(below(x, best), spread(float(c)), number)
+        second = choose(below(x, best), best, choose(below(x, second), x, second))
+        best = choose(below(x, best), x, best)
+    store(nearest, at, number)
+    share = spread(4.0 * (d + 4) * EPSILON)
+    return below(second, plus(fma(best, share, best), spread(TINY)))
 
 
 @exact
 def _store_pair(D: Array, c: int, x: object, y: object) -> None:
-    store_wide(D, c * BLOCK, x)
-    store_wide(D, c * BLOCK + WIDE, y)
+    store(D, c * BLOCK, x)
+    store(D, c * BLOCK + WIDE, y)

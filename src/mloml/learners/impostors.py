@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mloml.arrays import Array, Index
+from mloml.kernels.eights import WIDE
 from mloml.kernels.lmnn import descent, objective
-from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, WIDTH, Triples
+from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, Triples
 
 from .descent import Descent, descend
 
@@ -26,7 +27,7 @@ class LargeMargin:
         filled = np.concatenate([[0], np.cumsum(-(-sizes // BLOCK) * BLOCK)])
         place = np.arange(len(X)) + np.repeat(filled[:-1] - starts[:-1], sizes)
         (n, d), K = (filled[-1], X.shape[1]), targets.shape[1]
-        m = -(-d // WIDTH) * WIDTH
+        m = -(-d // WIDE) * WIDE
         rows = np.zeros((n, m))
         rows[place, :d] = X - X.mean(axis=0)
         lonely = targets[:, 0] < 0  # classes of a single row: it gets itself, and a margin nobody can enter
@@ -42,7 +43,7 @@ class LargeMargin:
             margins, np.zeros((m, m)), np.empty((n, m)), np.empty((d, n)), np.empty((n, m)), np.empty((K, n)),
             np.empty(n), np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, m)),
             np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32), np.zeros(3, dtype=np.int64),
-            np.empty(BLOCK), np.empty(2 * d * WIDTH), np.empty((m, m)), np.empty((d, d)), np.empty((d, d)),
+            np.empty(BLOCK), np.empty(2 * d * WIDE), np.empty((m, m)), np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
         self.forget()
 
