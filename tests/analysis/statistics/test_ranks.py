@@ -74,3 +74,12 @@ def test_a_gap_in_the_table_is_refused() -> None:
     errors.iloc[0, 0] = np.nan
     with pytest.raises(ValueError, match="complete table"):
         rank_algorithms(errors)
+
+
+def test_errors_that_differ_by_the_rounding_of_a_sum_share_their_rank():
+    halves = np.array([0.1, 0.2, 0.3])
+    errors = pd.DataFrame(
+        {"a": [halves.sum() / 3], "b": [halves[::-1].sum() / 3], "c": [0.1]}, index=["iris"]
+    )
+    assert errors.loc["iris", "a"] != errors.loc["iris", "b"]
+    assert rank_algorithms(errors).ranks.to_dict() == {"c": 1.0, "a": 2.5, "b": 2.5}

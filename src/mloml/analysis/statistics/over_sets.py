@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from mloml.analysis.statistics.paired import corrected_t, holm, wilcoxon
+from mloml.analysis.statistics.ranks import DIGITS
 
 Halves = Mapping[str, Sequence[float]]
 """The errors of a method's splits, by dataset; only datasets on which every split has one."""
@@ -128,6 +129,6 @@ def signed_rank_direction(differences: NDArray[np.float64]) -> int:
     >>> signed_rank_direction(np.array([-0.01, -0.02, -0.03, 0.5]))
     -1
     """
-    moved = np.round(differences, 12)
+    moved = np.round(differences, DIGITS)
     moved = moved[moved != 0]
     return int(np.sign((np.sign(moved) * stats.rankdata(np.abs(moved))).sum()))

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+DIGITS = 12  # mean errors that agree to so many are equal: the rest is the rounding of sums
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -53,7 +55,7 @@ class Ranking:
 def rank_algorithms(errors: pd.DataFrame, alpha: float = 0.05) -> Ranking:
     """Rank the columns (algorithms) of a complete table of mean errors over its rows (datasets).
 
-    Equal errors share their mean rank.
+    Equal errors share their mean rank, also where only the rounding of their sums tells them apart.
 
     Examples
     --------
@@ -65,6 +67,7 @@ def rank_algorithms(errors: pd.DataFrame, alpha: float = 0.05) -> Ranking:
     if bool(errors.isna().to_numpy().any()):
         raise ValueError("ranks need a complete table; leave out datasets or algorithms with gaps")
     n_datasets, n_algorithms = errors.shape
+    errors = errors.round(DIGITS)
     ranked = errors.rank(axis=1, method="average")
     # Sorting by name first keeps the order of tied ranks the same whatever the columns' order.
     means = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from mloml.reporting.claims.claim import BY_SHARE, NOT, Answer, Claim, by_share
+from mloml.reporting.parts.beyond.side import SCALINGS
 
 STACKS = ("mloml_t", "mloml_s", "mloml_r")
 
@@ -60,7 +61,9 @@ def _over_sets(pairs: pd.DataFrame) -> Answer:
     parts = []
     for study, part in pairs.groupby("study", sort=False):
         smaller, larger = (int((part["verdict"] == word).sum()) for word in ("smaller", "larger"))
-        parts.append(f"{study}: smaller in {smaller} and larger in {larger} of {len(part)} pairs")
+        parts.append(
+            f"on {SCALINGS[str(study)]}: smaller in {smaller} and larger in {larger} of {len(part)} pairs"
+        )
     text = f"{'; '.join(parts)} (Wilcoxon over up to {int(pairs['sets'].max())} sets, Holm)"
     return Answer(text, by_share(int((pairs["verdict"] == "smaller").sum()), len(pairs)))
 
