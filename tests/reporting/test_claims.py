@@ -183,7 +183,7 @@ def test_other_data_are_judged_by_the_pairs_that_a_test_over_sets_confirms():
     for name, pairs in (("rivals_elsewhere", 6), ("euclidean_elsewhere", 3)):
         answer = JUDGES[name](pd.concat([frame, nca]))
         assert answer.verdict == "not reproduced"  # half of the pairs are not more than half
-        assert f"on unit rows smaller in {pairs} and larger in 0 of {pairs} pairs" in answer.ours
+        assert f"on unit rows: smaller in {pairs} and larger in 0 of {pairs} pairs" in answer.ours
         assert JUDGES[name](frame[frame["study"] == "clean"]).verdict == "reproduced"
 
 

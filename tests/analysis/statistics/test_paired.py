@@ -85,6 +85,15 @@ def test_a_single_split_decides_nothing() -> None:
         assert test([0.4], [0.1]).p_value == 1.0
 
 
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=8).filter(any))
+@settings(max_examples=40, deadline=None)
+def test_wilcoxon_of_few_equal_differences_is_scipys(steps: list[int]) -> None:
+    ours, theirs = 0.5 + 0.01 * np.array(steps), np.full(len(steps), 0.5)
+    answer, expected = wilcoxon(ours, theirs), stats.wilcoxon(np.array(steps, dtype=float))
+    assert answer.p_value == pytest.approx(expected.pvalue)
+    assert answer.statistic == pytest.approx(expected.statistic)
+
+
 def test_wilcoxon_equals_scipy_and_by_hand() -> None:
     # Three positive differences: 2 of the 8 sign patterns are this extreme.
     assert wilcoxon([0.2, 0.4, 0.6], [0.1, 0.2, 0.3]).p_value == pytest.approx(0.25)
