@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mloml.reporting.artefacts.beyond import RECIPE
+from mloml.reporting.figures.cost import CUT, cost_figure
 from mloml.reporting.page import write_report
 from mloml.reporting.publish import publish
 from mloml.reporting.recipe import recipes
@@ -84,3 +85,18 @@ def test_all_leaves_it_out_and_says_so(capsys) -> None:
     run(["--help"], None)  # type: ignore[arg-type]
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  all ")]
     assert "but " in line and "beyond" in line
+
+
+def test_a_method_far_above_the_others_stands_at_the_edge_with_its_number() -> None:
+    numbers = pd.DataFrame(
+        {
+            "study": "clean",
+            "algorithm": ["euclidean", "opml", "oasis"],
+            "seconds_per_row": [1e-5, 2e-4, 8e-5],
+            "relative_error": [1.0, 0.9, 2.28],
+        }
+    )
+    (axes,) = cost_figure(numbers, {"clean": "unit rows"}, {}).axes
+    heights = {line.get_label(): line.get_ydata()[0] for line in axes.lines[1:]}
+    assert heights == {"euclidean": 1.0, "opml": 0.9, "oasis": CUT}
+    assert [text.get_text() for text in axes.texts] == ["2.28 ↑"]

@@ -16,10 +16,12 @@ from mloml.reporting.figures.style import GREY, PAGE_WIDTH, style_of
 
 MARKERS = {"euclidean": "H", "lmnn": "d"}
 """Of methods that are lines without a marker elsewhere."""
+CUT = 1.4
+"""Methods that err more than this stand at the upper edge with their number: the rest would be squashed."""
 
 
 def cost_figure(numbers: pd.DataFrame, studies: Mapping[str, str], titles: Mapping[str, str]) -> Figure:
-    """Draw a panel per study; what never learns is hollow.
+    """Draw a panel per study; what never learns is hollow, what errs far more stands at the upper edge.
 
     Parameters
     ----------
@@ -55,10 +57,14 @@ def _points(axes: Axes, numbers: pd.DataFrame, titles: Mapping[str, str]) -> Non
     axes.axhline(1.0, color=GREY, linewidth=0.7, linestyle="--")
     for row in numbers.to_dict("records"):
         name = str(row["algorithm"])
-        style = style_of(name)
+        style, x, y = style_of(name), row["seconds_per_row"], row["relative_error"]
+        if y > CUT:
+            axes.annotate(
+                f"{y:.2f} ↑", (x, CUT), (6, 0), textcoords="offset points", va="center", fontsize=6.5
+            )
         axes.plot(
-            row["seconds_per_row"],
-            row["relative_error"],
+            x,
+            min(y, CUT),
             linestyle="",
             marker=style.marker or MARKERS.get(name, "o"),
             markersize=5.5,
