@@ -13,7 +13,7 @@ from PIL import Image, ImageChops
 
 from mloml.config.paths import repository
 from mloml.reporting.document import Artefact, Figure, Table, Text
-from mloml.reporting.page import gather, render, write_report
+from mloml.reporting.page import MOST_ROWS, _view, gather, render, write_report
 from mloml.reporting.publish import DOCUMENT, publish
 
 LARGEST = 4_000_000
@@ -113,3 +113,12 @@ def test_the_page_over_the_published_results_is_small_enough_to_send():
     if not any(reference.glob(f"*/{DOCUMENT}")):
         pytest.skip("results/reference holds no artefact.json yet")
     assert len(render(gather(reference)).encode()) < LARGEST
+
+
+def test_a_table_of_very_many_rows_is_named_not_shown():
+    problems: list[str] = []
+    for count in (MOST_ROWS, MOST_ROWS + 1):
+        numbers = {"kind": "Frame", "columns": ["a"], "length": count, "rows": [[1]] * count}
+        view = _view({"name": "long", "title": "Long", "numbers": numbers}, "fig7", {}, problems)
+        assert (view is not None) == (count == MOST_ROWS)
+    assert problems == [f"fig7/long.csv has {MOST_ROWS + 1} rows and is not shown here."]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -24,6 +25,9 @@ from mloml.reporting.views import View, anchor_of, frame_view, grid_view
 
 ELSEWHERE = ("store", "runs", "sweeps", "report", "reference")
 """Folders of results that hold no artefacts of their own; the published reference has a page of its own."""
+
+MOST_ROWS = 400
+"""Longer tables are named, not shown: nobody reads them, and the page must be small enough to send."""
 
 
 @dataclass
@@ -108,7 +112,7 @@ def render(sections: list[Section]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "pretty": lambda content: json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False),
+        "pretty": _pretty,
         "code": _code,
         "breakable": _breakable,
         "short": lambda error: f"{error:.4g}",
@@ -158,6 +162,12 @@ def origin(section: Section, manifest: dict[str, Any]) -> dict[str, Any]:
         "cells": f"{cells.get('ok')} of {cells.get('count')}" if cells.get("count") else "",
         "manifest": manifest,
     }
+
+
+def _pretty(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest without its config, which follows from the command and is most of it."""
+    rest = {key: value for key, value in manifest.items() if key != "config"}
+    return yaml.safe_dump(rest, allow_unicode=True, default_flow_style=None, width=120)
 
 
 def _tree(content: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -219,8 +229,9 @@ def _view(table: Mapping[str, Any], name: str, titles: Mapping[str, str], proble
     source, numbers = f"{name}/{table['name']}.csv", table["numbers"]
     if numbers is None or numbers["kind"] == "Grid":
         return grid_view(numbers, table["title"], source) if numbers else None
-    if numbers["rows"] is None:
+    if numbers["rows"] is None or len(numbers["rows"]) > MOST_ROWS:
         problems.append(f"{source} has {numbers['length']} rows and is not shown here.")
+        return None
     hidden = table.get("hidden", ())
     if not numbers["rows"]:
         return None
