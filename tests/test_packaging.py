@@ -103,7 +103,7 @@ def test_the_source_distribution_has_what_its_makefile_needs(dist):
 
 
 def test_the_version_stands_in_one_place():
-    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'dynamic = ["version", "readme"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (cited,) = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
     assert cited == mloml.__version__
 

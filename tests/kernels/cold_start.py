@@ -29,6 +29,7 @@ class Executioner(event.Listener):
     def on_start(self, event):
         self.begun += 1
         if self.begun == int(os.environ.get("DIE_AT", 0)):
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
             os.kill(os.getpid(), getattr(signal, os.environ.get("SIGNAL", "SIGKILL")))
 
     def on_end(self, event):
