@@ -1,7 +1,7 @@
 """Vectors of 64 bytes, spelt out like the four doubles of ``simd``: the widest registers there are today.
 
 Where a processor's registers are narrower, LLVM takes two or four of them; every place of a vector is
-computed by itself, so the numbers are the same. For passes over many rows.
+computed by itself, so the width of its registers changes no number. For passes over many rows.
 
     vectors = Vectors(types.float64)
     load, fma = vectors.load, vectors.fma   # kernels call operations by names of their module
