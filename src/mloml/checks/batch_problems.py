@@ -163,6 +163,7 @@ _BATCH = "mloml.checks.plain_batch"
 PROBLEMS = (
     Problem("triplets.triplet_pass", _BATCH, _triplet_pass),
     Problem("knn.nearest_rows", _BATCH, _nearest_rows),
+    Problem("knn.most_similar_rows", _BATCH, lambda: (rows() @ rows().T, np.empty((12, 3), dtype=np.intp))),
     Problem("knn.majority", _BATCH, _majority),
     Problem(
         "neighbours.nearest_of_class", _BATCH, lambda: (*_by_class()[:2], np.empty((12, 2), dtype=np.intp))

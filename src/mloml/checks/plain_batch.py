@@ -54,6 +54,11 @@ def nearest_rows(*arguments: Any) -> None:
         distances[i] = squares[neighbours[i]]
 
 
+def most_similar_rows(similarity: Array, neighbours: Index) -> None:
+    """Largest entries first, ties by column."""
+    neighbours[:] = np.argsort(-similarity, axis=1, kind="stable")[:, : neighbours.shape[1]]
+
+
 def majority(neighbours: Index, codes: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
     """Count votes; the smallest of the most frequent codes wins."""
     return np.array([np.bincount(codes[row], minlength=n_classes).argmax() for row in neighbours])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.evaluation.long_search import told
-from mloml.kernels.knn import majority, nearest_rows
+from mloml.kernels.knn import majority, most_similar_rows, nearest_rows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -102,11 +102,15 @@ def _shrinking(near: Array, far: Array) -> float:
 def most_similar(similarity: Array, k: int) -> Indices:
     """Return the columns of the ``k`` largest entries of each row, largest first, ties by column index.
 
+    All entries must be finite.
+
     >>> most_similar(np.array([[0.1, 0.7, 0.7, 0.2]]), k=3)
     array([[1, 2, 3]])
     """
     _check_count(similarity.shape[1], k)
-    return np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+    columns = np.empty((len(similarity), min(k, similarity.shape[1])), dtype=np.intp)
+    most_similar_rows(np.ascontiguousarray(similarity, dtype=np.float64), columns)
+    return columns
 
 
 def predict(train: Array, codes: Codes, test: Array, k: int) -> Codes:

@@ -13,4 +13,5 @@ def kernels_of(learner: Any) -> set[str]:
     ['knn.majority', 'knn.nearest_rows', 'moml_metric.moml_scan', 'triplets.triplet_pass']
     """
     own = set(learner._kernels()) if hasattr(learner, "_kernels") else set()  # others' learners have none
-    return own | {"knn.majority", "knn.nearest_rows"}
+    similar = hasattr(learner, "similarity") or getattr(learner, "cone", None) == "free"
+    return own | {"knn.majority", "knn.nearest_rows"} | ({"knn.most_similar_rows"} if similar else set())

@@ -102,6 +102,19 @@ def nearest_rows(
 
 
 @compiled
+def most_similar_rows(similarity: Array, neighbours: Indices) -> None:
+    """Put the columns of each row's largest entries into ``neighbours``, largest first, ties by column."""
+    k = neighbours.shape[1]
+    least = np.empty(k)
+    for i in range(similarity.shape[0]):
+        row, chosen = similarity[i], neighbours[i]
+        least[:] = np.inf
+        for j in range(row.shape[0]):
+            if -row[j] < least[k - 1]:
+                _insert(-row[j], j, least, chosen)
+
+
+@compiled
 def _reaches(closeness: NDArray[np.float32], start: int, threshold: float) -> bool:
     """Say whether any entry of a piece is as large as a threshold.
 
