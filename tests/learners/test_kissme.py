@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize
 
@@ -143,3 +144,9 @@ def test_random_pairs_follow_their_seed() -> None:
     first, again, other = (KISSME(n_pairs=100, random_state=seed).fit(X, y).components_ for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 1e-3
+
+
+def test_rows_so_long_that_nothing_is_learned_are_warned_of() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="^KISSME learned nothing: all eigenvalues are at most 1e-10"):
+        KISSME().fit(1e7 * X, y)

@@ -289,3 +289,14 @@ def test_labels_without_targets_or_impostors_are_refused(y: list[int], message: 
 def test_a_bound_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="'bound' parameter of LMDML"):
         LMDML(bound=0).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("name", "values"), [("bound", [0.1, 1.0, 10.0]), ("n_neighbors", [1, 3])])
+def test_grid_equals_separate_fits(name: str, values: list[Any]) -> None:
+    X, y = load_wine(return_X_y=True)
+    models = LMDML(random_state=0).fit_grid(normalize(X), y, name, values)
+    for model, value in zip(models, values, strict=True):
+        alone = LMDML(random_state=0, **{name: value}).fit(normalize(X), y)
+        assert getattr(model, name) == value
+        np.testing.assert_array_equal(model.components_, alone.components_)
+        assert model.objective_ == alone.objective_

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
@@ -246,3 +247,13 @@ def test_more_features_than_rows_interpolate() -> None:
     model = LMNN().fit(X, y)
     assert model.objective_ < 1e-3
     assert model.n_iter_ < 1000
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1e4, 1e6, 1e200])
+def test_the_size_of_rows_does_not_matter(size: float) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = normalize(X)
+    plain, scaled = LMNN().fit(X, y), LMNN().fit(size * X, y)
+    assert scaled.objective_ == pytest.approx(plain.objective_, rel=1e-3)
+    distances = [pdist(model.transform(rows)).mean() for model, rows in ((plain, X), (scaled, size * X))]
+    assert distances[0] == pytest.approx(distances[1], rel=0.1)  # the learned metric carries the size

@@ -3,6 +3,7 @@
 ``blocks`` holds the rows in the order in which a pass reads them: 32 rows' first features, the same rows'
 second features and so on, then the next 32 rows. Each class begins a new block (``places``); its last one is
 filled up with zeros, and vectors over the rows (h, D) have as many entries as there are places in all blocks.
+A pass takes two blocks at a time: as many sums as it takes to keep the processor busy.
 
 A pass finds the few rows that may be the nearest; those are measured in double precision. ``units`` are the
 two powers of two, of the rows and of M, that bring the longest row and the trace bound to at most 1, so that
@@ -53,14 +54,15 @@ def places_of(starts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def in_blocks(X: Array, places: NDArray[np.intp], unit: float) -> Singles:
-    """Return the rows of X, times a power of two, in blocks of shape (n_blocks, n_features, BLOCK).
+    """Return the rows of X, times a power of two, in an even number of blocks (n_blocks, n_features, BLOCK).
 
     >>> in_blocks(np.ones((3, 2)), places_of(np.array([0, 2, 3])), 1.0).shape
     (2, 2, 32)
     """
-    rows = np.zeros((-(-(places[-1] + 1) // BLOCK) * BLOCK, X.shape[1]), dtype=np.float32)
+    count = -(-(places[-1] + 1) // (2 * BLOCK)) * 2
+    rows = np.zeros((count * BLOCK, X.shape[1]), dtype=np.float32)
     rows[places] = X * unit
-    blocks = _aligned(len(rows) // BLOCK, X.shape[1], BLOCK)
+    blocks = _aligned(count, X.shape[1], BLOCK)
     blocks[:] = rows.reshape(-1, BLOCK, X.shape[1]).transpose(0, 2, 1)
     return blocks
 
@@ -83,14 +85,16 @@ def row_pass(blocks: Singles, W: Singles, h: Singles, D: Singles) -> None:
     """``D_l = h_l - 2 x_l'y`` for all rows; y is the first row of W."""
     count, d, _ = blocks.shape
     two = spread(-2.0)
-    for b in range(0, count * BLOCK, BLOCK):
-        y0 = y1 = spread(0.0)
+    for b in range(0, count * BLOCK, 2 * BLOCK):
+        y0 = y1 = y2 = y3 = spread(0.0)
         for a in range(d):
-            ya, at = spread_from(W, a), b * d + a * BLOCK
-            y0 = fma(ya, load(blocks, at), y0)
-            y1 = fma(ya, load(blocks, at + WIDTH), y1)
+            ya, at, far = spread_from(W, a), b * d + a * BLOCK, (b + BLOCK) * d + a * BLOCK
+            y0, y1 = fma(ya, load(blocks, at), y0), fma(ya, load(blocks, at + WIDTH), y1)
+            y2, y3 = fma(ya, load(blocks, far), y2), fma(ya, load(blocks, far + WIDTH), y3)
         store(D, b, fma(two, y0, load(h, b)))
         store(D, b + WIDTH, fma(two, y1, load(h, b + WIDTH)))
+        store(D, b + 2 * WIDTH, fma(two, y2, load(h, b + 2 * WIDTH)))
+        store(D, b + 3 * WIDTH, fma(two, y3, load(h, b + 3 * WIDTH)))
 
 
 @exact
@@ -113,14 +117,20 @@ def row_pass_after_step(
     y, u and v are the rows of W.
     """
     count, d, _ = blocks.shape
-    for b in range(0, count * BLOCK, BLOCK):
-        y0 = y1 = u0 = u1 = v0 = v1 = spread(0.0)
+    for b in range(0, count * BLOCK, 2 * BLOCK):
+        y0 = y1 = y2 = y3 = u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = spread(0.0)
         for a in range(d):
             ya, ua, va = spread_from(W, a), spread_from(W, d + a), spread_from(W, 2 * d + a)
-            at = b * d + a * BLOCK
+            at, far = b * d + a * BLOCK, (b + BLOCK) * d + a * BLOCK
             x = load(blocks, at)
             y0, u0, v0 = fma(ya, x, y0), fma(ua, x, u0), fma(va, x, v0)
             x = load(blocks, at + WIDTH)
             y1, u1, v1 = fma(ya, x, y1), fma(ua, x, u1), fma(va, x, v1)
+            x = load(blocks, far)
+            y2, u2, v2 = fma(ya, x, y2), fma(ua, x, u2), fma(va, x, v2)
+            x = load(blocks, far + WIDTH)
+            y3, u3, v3 = fma(ya, x, y3), fma(ua, x, u3), fma(va, x, v3)
         _renew(h, D, b, y0, u0, v0, alpha, scaling)
         _renew(h, D, b + WIDTH, y1, u1, v1, alpha, scaling)
+        _renew(h, D, b + 2 * WIDTH, y2, u2, v2, alpha, scaling)
+        _renew(h, D, b + 3 * WIDTH, y3, u3, v3, alpha, scaling)

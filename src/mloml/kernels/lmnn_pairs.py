@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 BLOCK = 2 * WIDE
+ROWS = 4  # rows whose distances to a block are computed together: as many sums as registers hold
 TILE = 256  # columns of the mapped and the input rows that stay in the second-level cache together
 REACH = 1.4  # pairs nearer than this share of a margin are listed
 FEW = 4  # so many active pairs of a block are treated one by one
@@ -50,7 +51,7 @@ class Triples(NamedTuple):
     """Rows by class and their target neighbours, with the room one evaluation needs."""
 
     X: Array
-    XT: Array
+    XT: Array  # an even number of features
     pull: Array  # Σ (xi - xj)(xi - xj)' over targets
     starts: Index  # starts[c]:ends[c] are the rows of class c, starts[c + 1] is a multiple of BLOCK
     ends: Index
@@ -70,8 +71,8 @@ class Triples(NamedTuple):
     reference: Array  # Z when the pairs were listed
     pairs: NDArray[np.int32]
     state: NDArray[np.int64]
-    D: Array  # of one block
-    sums: Array  # of two rows, for Y
+    D: Array  # of four rows and a block
+    V: Array  # weights of the pairs of four rows and a tile
     padded_H: Array
     H: Array
     S: Array
@@ -93,54 +94,89 @@ def visit_all(p: Triples) -> None:
             p.reference[i, a] = p.Z[i, a]
         if p.h[i] < NOT_A_ROW:
             p.h[i] = s
-    for k in range(p.sums.size):
-        p.sums[k] = 0.0
     for c in range(p.starts.size - 2):
         for first in range(p.starts[c + 1], n, TILE):
             last = min(first + TILE, n)
-            for i in range(p.starts[c], p.ends[c], 2):  # a class of odd size has a row that is no data
-                visit_two_rows(p, i, first, last)
+            for i in range(p.starts[c], p.ends[c], ROWS):  # a class is filled up with rows that are no data
+                visit_four_rows(p, i, first, last)
 
 
 @exact_inline
-def visit_two_rows(p: Triples, i: int, first: int, last: int) -> None:
-    """Visit the pairs of rows i and i + 1 with the rows ``first:last``; sums are zero before and after."""
+def visit_four_rows(p: Triples, i: int, first: int, last: int) -> None:
+    """Visit the pairs of rows i to i + 3 with the rows ``first:last``, a tile."""
     n, m = p.Z.shape
     d = p.ZT.shape[0]
-    own, next_own, two = spread_from(p.h, i), spread_from(p.h, i + 1), spread(-2.0)
-    seen, next_seen = False, False
+    two = spread(-2.0)
+    dense = 0  # bit b: block b has weights in V
     for l in range(first, last, BLOCK):  # noqa: E741 (the formula's symbol)
-        y0 = y1 = z0 = z1 = spread(0.0)
+        w0 = w1 = x0 = x1 = y0 = y1 = z0 = z1 = spread(0.0)
         for a in range(d):
-            at = a * n + l
+            at, own = a * n + l, i * m + a
             left, right = load(p.ZT, at), load(p.ZT, at + WIDE)
-            y, z = spread_from(p.Z, i * m + a), spread_from(p.Z, (i + 1) * m + a)
-            y0, y1 = fma(y, left, y0), fma(y, right, y1)
-            z0, z1 = fma(z, left, z0), fma(z, right, z1)
+            w, x = spread_from(p.Z, own), spread_from(p.Z, own + m)
+            w0, w1, x0, x1 = fma(w, left, w0), fma(w, right, w1), fma(x, left, x0), fma(x, right, x1)
+            y, z = spread_from(p.Z, own + 2 * m), spread_from(p.Z, own + 3 * m)
+            y0, y1, z0, z1 = fma(y, left, y0), fma(y, right, y1), fma(z, left, z0), fma(z, right, z1)
         left, right = load(p.h, l), load(p.h, l + WIDE)
-        y0, y1 = fma(two, y0, plus(own, left)), fma(two, y1, plus(own, right))
-        z0, z1 = fma(two, z0, plus(next_own, left)), fma(two, z1, plus(next_own, right))
-        if visit_block(p, i, l, y0, y1, 0):
-            seen = True
-        if visit_block(p, i + 1, l, z0, z1, d * WIDE):
-            next_seen = True
-    if seen:
-        add_sums(p, i, 0)
-    if next_seen:
-        add_sums(p, i + 1, d * WIDE)
+        w, x, y, z = (
+            spread_from(p.h, i),
+            spread_from(p.h, i + 1),
+            spread_from(p.h, i + 2),
+            spread_from(p.h, i + 3),
+        )
+        store(p.D, 0, fma(two, w0, plus(w, left)))
+        store(p.D, WIDE, fma(two, w1, plus(w, right)))
+        store(p.D, 2 * WIDE, fma(two, x0, plus(x, left)))
+        store(p.D, 3 * WIDE, fma(two, x1, plus(x, right)))
+        store(p.D, 4 * WIDE, fma(two, y0, plus(y, left)))
+        store(p.D, 5 * WIDE, fma(two, y1, plus(y, right)))
+        store(p.D, 6 * WIDE, fma(two, z0, plus(z, left)))
+        store(p.D, 7 * WIDE, fma(two, z1, plus(z, right)))
+        for k in range(ROWS):
+            at = k * TILE + l - first
+            store(p.V, at, spread(0.0))
+            store(p.V, at + WIDE, spread(0.0))
+            if visit_block(p, i + k, l, k, at):
+                dense |= 1 << ((l - first) // BLOCK)
+    if dense != 0:
+        add_weighted_rows(p, i, first, dense)
 
 
 @exact_inline
-def add_sums(p: Triples, i: int, at: int) -> None:
-    """Add the sums of row i to Y and clear them."""
-    for a in range(p.ZT.shape[0]):
-        p.Y[i, a] += total(load(p.sums, at + a * WIDE))
-        store(p.sums, at + a * WIDE, spread(0.0))
+def add_weighted_rows(p: Triples, i: int, first: int, dense: int) -> None:
+    """Add ``Σ_l V_il x_l`` over the dense blocks of a tile to Y, for four rows and two features at a time."""
+    n = p.Z.shape[0]
+    for a in range(0, p.XT.shape[0], 2):
+        w0 = w1 = x0 = x1 = y0 = y1 = z0 = z1 = spread(0.0)
+        blocks = dense
+        while blocks != 0:
+            at = first_place(blocks) * BLOCK
+            blocks &= blocks - 1
+            row = a * n + first + at
+            for half in range(0, BLOCK, WIDE):
+                one, other = load(p.XT, row + half), load(p.XT, row + n + half)
+                v = load(p.V, at + half)
+                w0, w1 = fma(v, one, w0), fma(v, other, w1)
+                v = load(p.V, TILE + at + half)
+                x0, x1 = fma(v, one, x0), fma(v, other, x1)
+                v = load(p.V, 2 * TILE + at + half)
+                y0, y1 = fma(v, one, y0), fma(v, other, y1)
+                v = load(p.V, 3 * TILE + at + half)
+                z0, z1 = fma(v, one, z0), fma(v, other, z1)
+        p.Y[i, a] += total(w0)
+        p.Y[i, a + 1] += total(w1)
+        p.Y[i + 1, a] += total(x0)
+        p.Y[i + 1, a + 1] += total(x1)
+        p.Y[i + 2, a] += total(y0)
+        p.Y[i + 2, a + 1] += total(y1)
+        p.Y[i + 3, a] += total(z0)
+        p.Y[i + 3, a + 1] += total(z1)
 
 
 @exact_inline
-def visit_block(p: Triples, i: int, l: int, d0: object, d1: object, at: int) -> bool:  # noqa: E741
-    """Visit the pairs of row i with a block of rows at squared distances d0, d1; say whether sums changed."""
+def visit_block(p: Triples, i: int, l: int, k: int, at: int) -> bool:  # noqa: E741
+    """Visit the pairs of row i, the k-th of four, with a block of rows; say whether V has weights of them."""
+    d0, d1 = load(p.D, k * BLOCK), load(p.D, k * BLOCK + WIDE)
     near = below(d0, most(spread_from(p.reach, i), load(p.reach, l)))
     near |= below(d1, most(spread_from(p.reach, i), load(p.reach, l + WIDE))) << WIDE
     if near == 0:
@@ -154,18 +190,16 @@ def visit_block(p: Triples, i: int, l: int, d0: object, d1: object, at: int) -> 
     if count_places(active) > FEW:
         visit_together(p, i, l, d0, d1, at)
         return True
-    store(p.D, 0, d0)
-    store(p.D, WIDE, d1)
     while active != 0:
         place = first_place(active)
         active &= active - 1
-        visit_pair(p, i, l + place, p.D[place])
+        visit_pair(p, i, l + place, p.D[k * BLOCK + place])
     return False
 
 
 @exact_inline
 def visit_together(p: Triples, i: int, l: int, d0: object, d1: object, at: int) -> None:  # noqa: E741
-    """Add what a block of pairs gives to counts, row sums of V and sums."""
+    """Add what a block of pairs gives to counts and row sums of V; write its weights to V."""
     n, K = p.Z.shape[0], p.thresholds.shape[0]
     one, zero = spread(1.0), spread(0.0)
     v0 = v1 = spread(0.0)
@@ -181,10 +215,8 @@ def visit_together(p: Triples, i: int, l: int, d0: object, d1: object, at: int) 
     store(p.weights, l, plus(load(p.weights, l), v0))
     store(p.weights, l + WIDE, plus(load(p.weights, l + WIDE), v1))
     p.weights[i] += total(plus(v0, v1))
-    for a in range(p.XT.shape[0]):
-        of_l, of_i = a * n + l, at + a * WIDE
-        s = fma(v0, load(p.XT, of_l), load(p.sums, of_i))
-        store(p.sums, of_i, fma(v1, load(p.XT, of_l + WIDE), s))
+    store(p.V, at, v0)
+    store(p.V, at + WIDE, v1)
 
 
 @exact_inline

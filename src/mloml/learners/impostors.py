@@ -7,7 +7,7 @@ import numpy as np
 from mloml.arrays import Array, Index
 from mloml.kernels.eights import WIDE
 from mloml.kernels.lmnn import descent, objective
-from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, Triples
+from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, ROWS, TILE, Triples
 
 from .descent import Descent, descend
 
@@ -39,11 +39,13 @@ class LargeMargin:
         self.pull = differences.T @ differences
         n_pairs = (len(X) ** 2 - int((sizes**2).sum())) // 2
         self.room = Triples(
-            rows, np.ascontiguousarray(rows[:, :d].T), self.pull, filled, filled[:-1] + sizes, self.targets,
-            margins, np.zeros((m, m)), np.empty((n, m)), np.empty((d, n)), np.empty((n, m)), np.empty((K, n)),
-            np.empty(n), np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, m)),
+            rows, np.ascontiguousarray(rows[:, : d + d % 2].T), self.pull, filled, filled[:-1] + sizes,
+            self.targets, margins, np.zeros((m, m)), np.empty((n, m)), np.empty((d, n)), np.empty((n, m)),
+            np.empty((K, n)), np.empty(n), np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h,
+            np.empty((n, m)),
             np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32), np.zeros(3, dtype=np.int64),
-            np.empty(BLOCK), np.empty(2 * d * WIDE), np.empty((m, m)), np.empty((d, d)), np.empty((d, d)),
+            np.empty(ROWS * BLOCK), np.empty(ROWS * TILE), np.empty((m, m)),
+            np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
         self.forget()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -26,7 +28,9 @@ class KISSME(MetricLearner):
         M = clip(S⁻¹ - D⁻¹)
 
     The sums over all pairs are taken from class scatters, in O(n d²). When ``S⁻¹ - D⁻¹`` is not positive
-    definite, its eigenvalues up to 1e-10 become 1e-6, as in the authors' toolbox.
+    definite, its eigenvalues up to 1e-10 become 1e-6, as in the authors' toolbox. These are absolute numbers:
+    rows should have a length near 1 (``StandardScaler``, ``Normalizer``). On very long rows all eigenvalues
+    are that small, and nothing is learned; a ``ConvergenceWarning`` says so.
 
     Constant or collinear features, and fewer rows than features, make S or D singular. A matrix whose
     condition number exceeds 1e12 counts as failed; ``condition_`` and ``ridged_`` record what happened.
@@ -113,6 +117,12 @@ class KISSME(MetricLearner):
         self.condition_ = np.array([S_condition, D_condition])
         self.ridged_ = np.array([S_ridged, D_ridged])
         M, self.clipped_ = clip(S_inverse - D_inverse)
+        if self.clipped_ and np.linalg.eigvalsh(S_inverse - D_inverse)[-1] <= CLIP_BELOW:
+            message = (
+                f"KISSME learned nothing: all eigenvalues are at most {CLIP_BELOW:g} and were replaced; "
+                "scale the rows to a length near 1"
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
         self.components_ = factor_of(M)
         return self
 

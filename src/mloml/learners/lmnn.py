@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -16,6 +17,19 @@ from .base import Array, MetricLearner
 from .batch import ByClass, Codes, labelled_rows, one_blas_thread, require_pairs
 from .coordinates import Coordinates
 from .impostors import LargeMargin
+
+ORDINARY = 10
+"""Rows whose largest entry is within this power of two, up or down, are taken as they are."""
+
+
+def unit_of(rows: Array) -> float:
+    """Return a power of two that brings rows of any size near 1; 1 for rows of ordinary size.
+
+    >>> unit_of(np.array([[300.0, -4.0]])), unit_of(np.array([[3e6, -4.0]]))
+    (1.0, 2.384185791015625e-07)
+    """
+    exponent = int(np.frexp(np.abs(rows).max())[1])
+    return 1.0 if abs(exponent) <= ORDINARY else float(np.ldexp(1.0, -exponent))
 
 
 class LMNN(MetricLearner):
@@ -32,7 +46,8 @@ class LMNN(MetricLearner):
 
     The objective is minimised to convergence by L-BFGS from the identity, in coordinates that make it well
     conditioned. Value and gradient are exact and need no list of triplets: pairs that provably stay outside
-    all margins are left out. With fewer rows than features the optimum may be zero: it interpolates.
+    all margins are left out. With fewer rows than features the optimum may be zero: it interpolates. Rows
+    with entries beyond a thousand, or none above a thousandth, are first multiplied by a power of two.
 
     Classes with fewer than K + 1 rows lower K to the size of the smallest of them minus one, for all rows.
     A class of a single row has no target neighbour at all; it does not lower K and only serves as impostor.
@@ -107,8 +122,7 @@ class LMNN(MetricLearner):
         """Learn the metric from labelled rows."""
         rows, codes = labelled_rows(self, X, y)
         with one_blas_thread():
-            problem, coordinates = self._problem(rows, codes)
-            self._descend(problem, coordinates)
+            self._descend(*self._problem(rows, codes))
         return self
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[float]) -> list[Self]:
@@ -123,24 +137,25 @@ class LMNN(MetricLearner):
         for model in models:
             rows, codes = labelled_rows(model, X, y)
         with one_blas_thread():
-            problem, coordinates = self._problem(rows, codes)
+            shared = self._problem(rows, codes)
             for model in models:
-                model._descend(problem, coordinates)
+                model._descend(*shared)
         return models
 
-    def _problem(self, rows: Array, codes: Codes) -> tuple[LargeMargin, Coordinates]:
+    def _problem(self, rows: Array, codes: Codes) -> tuple[LargeMargin, Coordinates, float]:
         require_pairs(self, codes)
-        data = ByClass.of(rows, codes)
+        unit = unit_of(rows)
+        data = ByClass.of(rows if unit == 1.0 else rows * unit, codes)
         targets = data.target_neighbours(self.n_neighbors)
         linked = targets[:, 0] >= 0
         differences = data.X[linked][:, None] - data.X[targets[linked]]
         coordinates = Coordinates.of(data.X, differences.reshape(-1, rows.shape[1]))
-        return LargeMargin(data.X @ coordinates.W.T, data.starts, targets), coordinates
+        return LargeMargin(data.X @ coordinates.W.T, data.starts, targets), coordinates, unit
 
-    def _descend(self, problem: LargeMargin, coordinates: Coordinates) -> None:
-        """Minimise from the identity and publish the result."""
+    def _descend(self, problem: LargeMargin, coordinates: Coordinates, unit: float = 1.0) -> None:
+        """Minimise from the identity and publish the result, for rows in the user's units."""
         found = problem.minimise(coordinates.start, self.mu, self.tol, self.max_iter)
-        self.components_ = coordinates.factor(found.L)
+        self.components_ = unit * coordinates.factor(found.L)
         self.objective_ = found.objective
         self.gap_ = problem.relative_gap(found.L, self.mu)
         self.n_iter_ = found.n_iter
