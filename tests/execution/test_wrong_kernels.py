@@ -58,6 +58,7 @@ def test_every_problem_belongs_to_a_learner_and_every_learner_to_problems():
         RDML(),
     ]
     learners += [SLMOML(), LEGO(), MOML(), MOML(factor="none"), MOML(factor="cholesky"), MLOML()]
+    learners += [MLOML(layer="opml"), MLOML(layer="opml", propagation="fbp"), MOML(cone="free")]
     learners += [MLOML(layer="rdml"), MLOML(propagation="bp"), MLOML(propagation="fbp")]
     learners += [MLOML(propagation="fbp", factor="cholesky")]
     learners += [MOML(metric="diagonal"), MOML(n_components=2)]

@@ -51,9 +51,9 @@ def sweep(name):
         A, V = begin()
         if name == "map":
             for all_three in (False, True):
-                row_passes.map_rows(A, 0, V, INPUT, OUTPUT, LEFT, RIGHT, rank, all_three, D)
+                row_passes.map_rows(A, 0, V, INPUT, OUTPUT, LEFT, RIGHT, rank, all_three, True, D)
         elif name == "project":
-            row_passes.project_rows(A, 0, V, INPUT, OUTPUT, SUMS, LEFT, RIGHT, rank, D)
+            row_passes.project_rows(A, 0, V, INPUT, OUTPUT, SUMS, LEFT, RIGHT, rank, True, D)
         else:
             row_passes.exchange_rows(A, 0, V, INPUT, BEFORE, OUTPUT, SUMS, LEFT, RIGHT, rank, D)
         digest.update(A.round(9).tobytes() + V.round(9).tobytes())

@@ -1,5 +1,6 @@
 """Compiled code is kept on disk, and forgotten when anything it was made of changes."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,9 +39,32 @@ def test_a_second_process_compiles_nothing():
     assert int(subprocess.run(second, capture_output=True, text=True, check=True).stdout) == 0
 
 
+NAME_COMPILATIONS = """
+from numba.core import event
+import numpy as np
+from mloml import MOML
+class Listener(event.Listener):
+    def on_start(self, e): print(e.data["dispatcher"].py_func.__name__)
+    def on_end(self, e): pass
+with event.install_listener("numba:compile", Listener()):
+    MOML(scans=1).fit(np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 2)
+"""
+
+
+@pytest.mark.slow
+def test_the_first_fit_of_moml_compiles_no_other_algorithm(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cold = [sys.executable, "-c", NAME_COMPILATIONS]
+    done = subprocess.run(cold, env=environment, capture_output=True, text=True, check=True)
+    names = set(done.stdout.split())
+    assert {"fp_scan", "frame_step", "_map_2_3"} <= names
+    assert not names & {"opml_layer", "learn_at_once", "_map_3_3", "_map_3_2", "_project_3", "backward"}
+
+
 def test_stamp_covers_the_files_that_a_kernel_imports(tmp_path, monkeypatch):
     monkeypatch.setattr(code_cache, "PACKAGE", tmp_path)
     monkeypatch.setattr(code_cache, "_content", Path.read_bytes)
+    monkeypatch.setattr(code_cache, "_imported_kernels", code_cache._imported_kernels.__wrapped__)
     (tmp_path / "kernels").mkdir()
     helper = tmp_path / "kernels" / "helper.py"
     helper.write_text("a = 1")

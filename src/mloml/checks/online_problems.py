@@ -77,22 +77,28 @@ def _stack(kinds: tuple[int, ...], step: float) -> tuple[Any, ...]:
     return (padded_copy(rows()), triplets(), L, K, V, numbers, counts, options, layout.TANH), zeros(2, m, m)
 
 
-QUICK = (layout.FRAME, layout.OPML, layout.FRAME)
+FRAMES = (layout.FRAME,) * 3
+OPML = (layout.FRAME, layout.OPML, layout.FRAME)
 DENSE = (layout.CHOLESKY, layout.SYMMETRIC, layout.LEGO, layout.RDML)
+
+
+def _rooms(kinds: tuple[int, ...], work: Any) -> tuple[Any, ...]:
+    """Return the arguments by which the compiler tells which algorithms a stack needs."""
+    return work, work if kinds[0] in DENSE else None, None if kinds == FRAMES else True
 
 
 def _fp(kinds: tuple[int, ...]) -> tuple[Any, ...]:
     common, work = _stack(kinds, 0.1)
-    return (*common, work, None if kinds == QUICK else work, D)
+    return (*common, *_rooms(kinds, work), D)
 
 
 def _bp() -> tuple[Any, ...]:
-    return (*_stack(QUICK, 0.1)[0], 0.1, 0.01, D)
+    return (*_stack(FRAMES, 0.1)[0], 0.1, 0.01, D)
 
 
 def _fbp(kinds: tuple[int, ...]) -> tuple[Any, ...]:
     common, work = _stack(kinds, 0.1)
-    return (*common, 0.05, 0.01, 2, False, False, work, None if kinds == QUICK else work, D)
+    return (*common, 0.05, 0.01, 2, False, False, *_rooms(kinds, work), D)
 
 
 def _layers(*arguments: Any) -> Any:
@@ -100,8 +106,8 @@ def _layers(*arguments: Any) -> Any:
     return arguments[2][:, :D, :D], arguments[5], arguments[6][:, :2]
 
 
-def _without_dense(*arguments: Any) -> tuple[Any, ...]:
-    return (*arguments[:-2], arguments[-1])
+def _for_all_kinds(*arguments: Any) -> tuple[Any, ...]:
+    return (*arguments[:-3], arguments[-1])
 
 
 def _moml() -> tuple[Any, ...]:
@@ -147,12 +153,14 @@ PROBLEMS = (
     Problem("sparse_square.sparse_oasis_scan", _ONLINE, lambda: _sparse_square(0.1), _square),
     Problem("lengths.add_lengths", _ONLINE, lambda: (rows(), np.zeros(3))),
     Problem("triplets.one_row", _ONLINE, _one_row),
-    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(QUICK), _layers, _without_dense),
-    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(DENSE), _layers, _without_dense, variant="dense"),
+    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(FRAMES), _layers, _for_all_kinds),
+    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(OPML), _layers, _for_all_kinds, variant="opml"),
+    Problem("stack.forward.fp_scan", _STACKS, lambda: _fp(DENSE), _layers, _for_all_kinds, variant="dense"),
     Problem("stack.backward.bp_scan", _STACKS, _bp, _layers),
-    Problem("stack.backward.fbp_scan", _STACKS, lambda: _fbp(QUICK), _layers, _without_dense),
+    Problem("stack.backward.fbp_scan", _STACKS, lambda: _fbp(FRAMES), _layers, _for_all_kinds),
+    Problem("stack.backward.fbp_scan", _STACKS, lambda: _fbp(OPML), _layers, _for_all_kinds, variant="opml"),
     Problem(
-        "stack.backward.fbp_scan", _STACKS, lambda: _fbp(DENSE[:2]), _layers, _without_dense, variant="dense"
+        "stack.backward.fbp_scan", _STACKS, lambda: _fbp(DENSE[:2]), _layers, _for_all_kinds, variant="dense"
     ),
     Problem("moml_metric.moml_scan", _STACKS, _moml, lambda *a: (a[2][:D, :D], a[5][:2])),
 )

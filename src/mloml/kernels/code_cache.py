@@ -76,14 +76,22 @@ def source_stamp(path: Path) -> str:
 
 def _with_imports(path: Path, seen: set[Path]) -> set[Path]:
     seen.add(path)
+    for imported in _imported_kernels(path):
+        if imported not in seen:
+            _with_imports(imported, seen)
+    return seen
+
+
+@cache
+def _imported_kernels(path: Path) -> list[Path]:
+    """Return the kernel files that a file imports by itself."""
+    found = []
     for node in ast.walk(ast.parse(_content(path))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mloml.kernels"):
             module = PACKAGE.joinpath(*str(node.module).split(".")[1:])
-            for name in ("", *(alias.name for alias in node.names)):  # a module, or modules of a folder
-                imported = (module / name).with_suffix(".py")
-                if imported.is_file() and imported not in seen:
-                    _with_imports(imported, seen)
-    return seen
+            files = [(module / alias.name).with_suffix(".py") for alias in node.names]  # modules of a folder
+            found += [file for file in (module.with_suffix(".py"), *files) if file.is_file()]
+    return found
 
 
 def places() -> list[Path]:

@@ -49,7 +49,7 @@ def moml_scan(
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, x)
-        map_rows(M, 0, V, x, out, at.LEFT * m, at.RIGHT * m, counts[at.RANK], False, d)
+        map_rows(M, 0, V, x, out, at.LEFT * m, at.RIGHT * m, counts[at.RANK], False, None, d)
         counts[at.RANK] = 0
         hinge = 1.0 + inner(V, x, out) - inner(V, x + m, out + m)
         if not abs(hinge) < LIMIT:

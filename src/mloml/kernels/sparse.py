@@ -15,10 +15,10 @@ Starts = NDArray[np.int64]
 @exact
 def dense_triplet(rows: Array, t: int, i: int, j: int, p: Array, q: Array) -> int:
     """Set ``p = rows[t] - rows[i]`` and ``q = rows[t] - rows[j]``; return their length."""
-    for f in range(rows.shape[1]):
+    for f in range(p.shape[0]):
         p[f] = rows[t, f] - rows[i, f]
         q[f] = rows[t, f] - rows[j, f]
-    return rows.shape[1]
+    return p.shape[0]
 
 
 @exact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,16 @@ class DiagonalState:
 
     def __init__(self, n_features: int, gamma: float, keep: float, floor: float, variant: str) -> None:
         self.w = np.ones(n_features)
-        self.settings = (gamma, keep, floor, layout.VARIANTS.index(variant))
+        self.settings: tuple[Any, ...] = (gamma, keep, floor, layout.VARIANTS.index(variant))
         self.counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)
 
     def widen(self, n_features: int) -> None:
         """Give new features the weight 1."""
         self.w = np.concatenate([self.w, np.ones(n_features - len(self.w))])
+
+    def take_steps(self, steps: Sequence[float]) -> None:
+        """Go on with this step size."""
+        self.settings = (*steps, *self.settings[1:])
 
     @property
     def layers(self) -> list[csr_array]:

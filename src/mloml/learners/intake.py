@@ -16,6 +16,7 @@ from mloml.arrays import Array, Triplets
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule, TripletStream
 
+from .kept_parameters import parameters_to_keep
 from .scaling import RowLengths, given_scale
 from .sparse_rows import SparseRows, learnable, validate_rows
 from .stalling import WINDOW, StepWatch, warn_of_divergence
@@ -63,7 +64,10 @@ class Intake:
         return self._scaled(rows), codes
 
     def _forget(self) -> None:
-        """Return to a stream of which nothing has been seen."""
+        """Return to a stream of which nothing has been seen: what follows may be refused."""
+        for name in ("_stream", "_room"):
+            self.__dict__.pop(name, None)
+        self._began_with = parameters_to_keep(self)
         self._announced: NDArray[Any] | None = None
         self._codes: dict[Any, int] = {}
         self._kept: dict[str, Any] = {}

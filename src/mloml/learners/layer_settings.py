@@ -46,6 +46,15 @@ def layer_settings(stack: Any, X: Array | None) -> list[Layer]:
     ]
 
 
+def layer_steps(stack: Any) -> list[float]:
+    """Return the step size of each layer."""
+    names = layer_names(stack.layer, stack.n_layers)
+    own = own_params(stack.layer_params, names)
+    return [
+        step_size(name, {"gamma": stack.gamma, **params}) for name, params in zip(names, own, strict=True)
+    ]
+
+
 def layer_kinds(stack: Any) -> list[str]:
     """Return the kind of each layer, as :class:`~mloml.learners.stack_state.Layer` has it."""
     names = layer_names(stack.layer, stack.n_layers)
@@ -93,14 +102,20 @@ def own_params(given: Any, names: list[str]) -> list[dict[str, Any]]:
 
 def one_layer(name: str, params: dict[str, Any], X: Array | None) -> Layer:
     """Return the settings of one layer."""
+    step = step_size(name, params)
+    if name == "moml":
+        return moml_layer(step, params)
+    if name == "lego":
+        return Layer("lego", step, targets=lego_targets(params, X))
+    return Layer(name, step)
+
+
+def step_size(name: str, params: dict[str, Any]) -> float:
+    """Return the step size of one layer, by whichever name it is given."""
     step = next(params[key] for key in reversed(STEP_NAMES) if key in params)
     if not isinstance(step, Real) or not 0 <= float(step) < np.inf:
         raise ValueError(f"the step size of a {name} layer is {step!r}, expected a number >= 0")
-    if name == "moml":
-        return moml_layer(float(step), params)
-    if name == "lego":
-        return Layer("lego", float(step), targets=lego_targets(params, X))
-    return Layer(name, float(step))
+    return float(step)
 
 
 def moml_layer(step: float, params: dict[str, Any]) -> Layer:
@@ -131,9 +146,18 @@ def lego_targets(params: dict[str, Any], X: Array | None) -> tuple[float, float]
                 f"percentiles need at least {FEWEST_ROWS} rows in the first call, got {count} sample(s); "
                 "give layer_params={'targets': (lower, upper)} for a stream"
             )
-        low, high = params.get("percentiles", (5, 95))
+        low, high = two_numbers("percentiles", params.get("percentiles", (5, 95)), 100.0)
         targets = distance_percentiles(X, (low, high))
-    lower, upper = (float(value) for value in targets)
-    if not 0 <= lower <= upper:
-        raise ValueError(f"targets is {targets!r}, expected two numbers with 0 <= lower <= upper")
+    return two_numbers("targets", targets, np.inf)
+
+
+def two_numbers(name: str, given: Any, limit: float) -> tuple[float, float]:
+    """Return two numbers in order, or say what was expected."""
+    try:
+        lower, upper = (float(value) for value in given)
+    except (TypeError, ValueError):
+        lower = upper = np.nan
+    if not (0 <= lower <= upper <= limit and upper < np.inf):
+        most = f" <= {limit:g}" if limit < np.inf else ""
+        raise ValueError(f"{name} is {given!r}, expected two numbers with 0 <= lower <= upper{most}")
     return lower, upper

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ class LowRankState:
         self.W = np.array(start.T, order="C")
         self.gamma = gamma
         self.counts = np.zeros((1, layout.INTEGERS), dtype=np.int64)
+
+    def take_steps(self, steps: Sequence[float]) -> None:
+        """Go on with this step size."""
+        (self.gamma,) = steps
 
     @property
     def layers(self) -> Array:

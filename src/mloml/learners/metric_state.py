@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -55,6 +56,10 @@ class MetricState:
         self.bound[0] = min(self.bound[0], START_BOUND)  # the new eigenvalues are those of the start
         self.n_features = n_features
         self._make_room()
+
+    def take_steps(self, steps: Sequence[float]) -> None:
+        """Go on with this step size."""
+        (self.gamma,) = steps
 
     @property
     def metric(self) -> Array:

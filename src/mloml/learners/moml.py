@@ -226,6 +226,10 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
             self._state = StackState(n_features, [layer])
 
     _starts_alike = False  # the step is part of the state
+    _form_parameters = ("metric", "n_components")
+
+    def _take_step(self) -> None:
+        self._state.take_steps([float(self.gamma)])
 
     @property
     def _takes_sparse(self) -> bool:

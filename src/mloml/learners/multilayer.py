@@ -13,7 +13,7 @@ from mloml.kernels.padding import with_padding
 from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule
 
-from .layer_settings import layer_kinds, layer_names, layer_settings
+from .layer_settings import layer_kinds, layer_names, layer_settings, layer_steps
 from .learned import learned
 from .low_rank_state import first_factor
 from .narrow_stack import NarrowStackState, require_narrow
@@ -228,6 +228,11 @@ class MLOML(StackOutputs, OnlineLearner):
             self._state.numbers[:, [layout.LOWER, layout.UPPER]] /= self.scale_
 
     _starts_alike = False  # the steps are part of the state
+    _may_change = ("rate", "decay", "local_loss", "routing", "freeze_w")
+    _form_parameters = ("n_components",)
+
+    def _take_step(self) -> None:
+        self._state.take_steps(layer_steps(self))
 
     @property
     def _scan(self) -> str:  # type: ignore[override]

@@ -28,6 +28,12 @@ class NarrowStackState:
         self.first = LowRankState(start, layers[0].step)
         self.rest = StackState(len(start), layers[1:]) if len(layers) > 1 else None
 
+    def take_steps(self, steps: Sequence[float]) -> None:
+        """Go on with these step sizes, one per layer."""
+        self.first.take_steps(steps[:1])
+        if self.rest is not None:
+            self.rest.take_steps(steps[1:])
+
     @property
     def counts(self) -> NDArray[np.int64]:
         """The counters of all layers."""

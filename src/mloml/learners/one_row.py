@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from mloml.arrays import Array
 
+from .kept_parameters import require_kept
 from .sparse_rows import SparseRows, require_takes_sparse
 
 ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
@@ -82,6 +83,9 @@ class OneRow:
             self._forget()
         elif n_features != self.n_features_in_:
             raise ValueError(wrong_length(self, row))
+        else:
+            require_kept(self)
+            self._take_step()
         if not np.isfinite(row.data if sparse else row).all():
             raise ValueError(NOT_FINITE)
         hash(label)  # anything else says itself that it is unhashable

@@ -20,10 +20,12 @@ from mloml.kernels.stack import layout
 from mloml.learners.triplets import RULES
 
 from .intake import Intake
+from .kept_parameters import require_kept
 from .labels import sorted_labels
 from .learned import learned
 from .one_row import OneRow
 from .sparse_rows import takes_sparse
+from .writable import make_writable
 
 STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets", "scale")
 
@@ -70,6 +72,12 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     step_parameter = "gamma"
     """Name of the parameter that scales the steps; 0 leaves the metric at its start."""
 
+    _may_change: tuple[str, ...] = ()
+    """Parameters beside the step that may change while a stream goes on."""
+
+    _form_parameters: tuple[str, ...] = ()
+    """Parameters that decide what a state is made of, so that learners of a grid cannot share their rows."""
+
     _starts_alike = True
     """Whether learners that differ in ``step_parameter`` only have the same state at the start."""
 
@@ -92,6 +100,9 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     def _arrange(self, rows: Array) -> Array:
         """Return rows in the form ``_learn`` is fastest with; the learners of a grid share it."""
         return rows
+
+    def _take_step(self) -> None:
+        """Follow a step size that may have been changed; not needed by those who read it at every step."""
 
     @abstractmethod
     def _learn(self, rows: Array, triplets: Triplets) -> None:
@@ -148,8 +159,11 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from scratch, going ``scans`` times over the rows."""
         X, codes = self._begin(X, y)
-        for stream, rows, triplets in self._scans(X, codes):
-            self._see(stream, rows, triplets)
+        try:
+            for stream, rows, triplets in self._scans(X, codes):
+                self._see(stream, rows, triplets)
+        finally:  # also after Ctrl-C: what was learned until then can be used
+            self._finish()
         self._end()
         return self
 
@@ -168,12 +182,17 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
         """Go on learning from rows that arrive now, once and in the order given, whatever ``scans`` is.
 
         ``classes`` may announce all labels on the first call; without it labels may turn up at any time.
-        After ``fit`` the stream goes on where the last scan ended.
+        After ``fit`` the stream goes on where the last scan ended. The step size may be changed on the way;
+        parameters that the learned state is made for may not.
         """
         first = not hasattr(self, "_stream")
+        if not first:
+            require_kept(self)
         X, y = self._check(X, y, reset=first)
         if first:
             self._forget()
+        else:
+            self._take_step()
         labels = y.tolist()
         self._admit_labels(labels, classes)
         if first:
@@ -205,7 +224,7 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:
         """Return one fitted learner per value of parameter ``name``; they share the triplets."""
-        if name in STREAM_PARAMETERS:
+        if name in (*STREAM_PARAMETERS, *self._form_parameters):
             return [clone(self).set_params(**{name: value}).fit(X, y) for value in values]
         learners: list[Self] = []
         for value in values:
@@ -222,6 +241,16 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
             learner._stream = deepcopy(learner._stream)  # each may go on by itself
             learner._end()
         return learners
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by their names, see :meth:`partial_fit` for what a stream makes of it."""
+        self.__dict__.pop("_room", None)  # the next single row has to be looked at
+        learner: Self = super().set_params(**params)
+        return learner
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        make_writable(self)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

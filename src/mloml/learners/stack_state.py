@@ -103,8 +103,9 @@ class StackState:
         """Allocate the workspace, which holds nothing of value between scans."""
         n, m = self.L.shape[:2]
         self._vectors, self._work = zeros(n * layout.ROWS, m), zeros(2, m, m)
-        changes_wait = all(layout.KINDS[kind] in CHANGES_WAIT for kind in self.options[:, layout.KIND])
-        self._dense = None if changes_wait else self._work
+        variant = scan_variant([layout.KINDS[kind] for kind in self.options[:, layout.KIND]])
+        self._dense = self._work if variant == "dense" else None
+        self._opml = None if variant == "" else True
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -128,6 +129,10 @@ class StackState:
         """The weights of the local losses."""
         return self.numbers[:, layout.WEIGHT].copy()
 
+    def take_steps(self, steps: Sequence[float]) -> None:
+        """Go on with these step sizes, one per layer."""
+        self.numbers[:, layout.STEP] = steps
+
     def learn(self, rows: Array, triplets: Triplets, how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop because the numbers grew beyond all bounds."""
         from mloml.kernels.stack import backward
@@ -138,14 +143,14 @@ class StackState:
         activation = layout.ACTIVATIONS.index(how.activation)
         state = (self.L, self.K, self._vectors, self.numbers, self.counts, self.options, activation)
         if how.strategy == "fp":
-            done = fp_scan(data, triplets, *state, self._work, self._dense, d)
+            done = fp_scan(data, triplets, *state, self._work, self._dense, self._opml, d)
         elif how.strategy == "bp":
             done = backward.bp_scan(data, triplets, *state, how.rate, how.decay, d)
         else:
             local = backward.HINGE if how.local_loss == "hinge" else backward.SCALED_HINGE
             extra = (local, how.routing == "all", how.freeze_w)
             done = backward.fbp_scan(
-                data, triplets, *state, how.rate, how.decay, *extra, self._work, self._dense, d
+                data, triplets, *state, how.rate, how.decay, *extra, self._work, self._dense, self._opml, d
             )
         return bool(done == len(triplets))
 
@@ -157,13 +162,24 @@ CHANGES_WAIT = ("frame", "opml")
 def scan_name(propagation: str, kinds: Sequence[str]) -> str:
     """Return the compiled kernel that a stack of such layers calls, see :mod:`mloml.checks.problems`.
 
-    >>> scan_name("fp", ["frame", "opml"]), scan_name("fbp", ["cholesky"])
+    >>> scan_name("fp", ["frame", "frame"]), scan_name("fbp", ["cholesky"])
     ('stack.forward.fp_scan', 'stack.backward.fbp_scan dense')
     """
     if propagation == "bp":
         return "stack.backward.bp_scan"
     scan = "stack.forward.fp_scan" if propagation == "fp" else "stack.backward.fbp_scan"
-    return scan if set(kinds) <= set(CHANGES_WAIT) else f"{scan} dense"
+    return f"{scan} {scan_variant(kinds)}".strip()
+
+
+def scan_variant(kinds: Sequence[str]) -> str:
+    """Return which algorithms of layers a scan is compiled with: frames alone, OPML too, or all.
+
+    >>> scan_variant(["frame", "frame"]), scan_variant(["frame", "opml"]), scan_variant(["opml", "rdml"])
+    ('', 'opml', 'dense')
+    """
+    if set(kinds) <= {"frame"}:
+        return ""
+    return "opml" if set(kinds) <= set(CHANGES_WAIT) else "dense"
 
 
 def step_counts(counts: Counts) -> tuple[Any, Any]:

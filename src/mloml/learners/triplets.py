@@ -18,6 +18,7 @@ The first sample of a class gives no triplet, nor does any sample while only one
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
@@ -144,6 +145,9 @@ class TripletStream:
 
     def widen(self, n_features: int) -> None:
         """Give the remembered samples more features, zeros."""
+        if isinstance(self._samples, SparseRows):
+            self._samples = replace(self._samples, n_features=n_features)
+            return
         rows, d = self._samples.shape
         self._samples = np.hstack([self._samples, np.zeros((rows, n_features - d))])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mloml.arrays import Array, Counts, Triplets
 from mloml.kernels.simd import exact, exact_inline
 from mloml.kernels.stack.activation import activate
-from mloml.kernels.stack.forward import forward, settle
+from mloml.kernels.stack.forward import forward, write_changes
 from mloml.kernels.stack.gradients import HINGE, NO_LOCAL_LOSS, SCALED_HINGE, backward, descend, sensible
 from mloml.kernels.stack.layers import LIMIT, see
 from mloml.kernels.stack.layout import INPUT, OUTPUT, ROWS, UPDATES
@@ -15,12 +15,12 @@ __all__ = ["HINGE", "SCALED_HINGE", "bp_scan", "fbp_scan"]
 
 
 @exact_inline
-def look(L: Array, V: Array, counts: Counts, activation: int, d: int) -> bool:
+def map_triplet(L: Array, V: Array, counts: Counts, activation: int, d: int) -> bool:
     """Take the triplet through the stack without learning; False when an output is no sensible number."""
     m = V.shape[1]
     layers = L.shape[0]
     for i in range(layers):
-        hinge = see(i, L, V, counts, i + 1 < layers, d)
+        hinge = see(i, L, V, counts, i + 1 < layers, True, d)
         if not abs(hinge) < LIMIT:
             return False
         if i + 1 < layers:
@@ -47,7 +47,7 @@ def bp_scan(
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, INPUT * V.shape[1])
-        if not look(L, V, counts, activation, d):
+        if not map_triplet(L, V, counts, activation, d):
             break
         alive = backward(L, V, numbers, counts, activation, NO_LOCAL_LOSS, False, rate, True, d)
         if rate > 0.0 and (alive or decay > 0.0):
@@ -58,7 +58,7 @@ def bp_scan(
                 for i in range(L.shape[0]):
                     counts[i, UPDATES] += 1
         done += 1
-    settle(L, K, V, counts, d)
+    write_changes(L, K, V, counts, d)
     return done
 
 
@@ -80,6 +80,7 @@ def fbp_scan(
     freeze: bool,
     work: Array,
     dense: Array | None,
+    opml: bool | None,
     d: int,
 ) -> int:
     """Run, for each triplet in order, a forward and then a backward step; return how many were learned from.
@@ -90,7 +91,7 @@ def fbp_scan(
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, INPUT * V.shape[1])
-        if not forward(L, K, V, numbers, counts, options, activation, work, dense, d):
+        if not forward(L, K, V, numbers, counts, options, activation, work, dense, opml, True, d):
             break
         if rate > 0.0:
             alive = backward(L, V, numbers, counts, activation, local, own_too, rate, freeze, d)
@@ -99,5 +100,5 @@ def fbp_scan(
                     break
                 descend(L, K, V, counts, options, rate, decay, True, d)
         done += 1
-    settle(L, K, V, counts, d)
+    write_changes(L, K, V, counts, d)
     return done

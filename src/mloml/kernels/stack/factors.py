@@ -12,7 +12,14 @@ import numpy as np
 
 from mloml.arrays import Array
 from mloml.kernels.compiled import kernel
-from mloml.kernels.linalg.cholesky import downdate, factorise, solve_transposed, update
+from mloml.kernels.linalg.cholesky import (
+    copy_triangle,
+    downdate,
+    factorise,
+    solve_transposed,
+    update,
+    update_and_solve,
+)
 from mloml.kernels.linalg.passes import dot
 from mloml.kernels.stack.frame import SHRINKAGE, largest_step, pull_step
 from mloml.kernels.stack.layout import CLIP, SHRINK, SPLIT
@@ -49,7 +56,7 @@ def cholesky_step(
     if policy == SPLIT:
         taken, failed = _split(R if moved else L, p, q, g, keep, floor, trial, scratch)
         if taken:
-            copy_matrix(trial, L)
+            copy_triangle(trial, L, p.shape[0])
         return taken, failed
     failed = False
     if not _try(R, p, q, g, trial, scratch[0]):
@@ -59,14 +66,18 @@ def cholesky_step(
         a, b, c = relative_gram(R, p, q, scratch)
         if not _try(R, p, q, SHRINKAGE * largest_step(a, b, c), trial, scratch[0]):
             return False, True
-    copy_matrix(trial, L)
+    copy_triangle(trial, L, p.shape[0])
     return True, failed
 
 
 @kernel
 def _try(R: Array, p: Array, q: Array, g: float, trial: Array, v: Array) -> bool:
     """Set ``trial`` to the factor after the step; False when there is none."""
-    _push(R, q, g, trial, v)
+    d = q.shape[0]
+    copy_matrix(R, trial)
+    for j in range(d):
+        v[j] = sqrt(g) * q[j]
+    update(trial, v[:d])
     return _pull(trial, p, g, v)
 
 
@@ -75,22 +86,15 @@ def _split(
     R: Array, p: Array, q: Array, g: float, keep: float, floor: float, trial: Array, scratch: Array
 ) -> tuple[bool, bool]:
     """Set ``trial`` to the factor after the whole push and an admissible pull; was it taken, shortened."""
-    v, P = scratch[0], scratch[1, : p.shape[0]]
-    _push(R, q, g, trial, v)
-    solve_transposed(trial, p, P)
+    d = p.shape[0]
+    v, P = scratch[0], scratch[1, :d]
+    for j in range(d):
+        v[j] = sqrt(g) * q[j]
+        P[j] = p[j]
+    update_and_solve(R, v[:d], P, trial)
     pull = pull_step(dot(P, P), dot(p, p), g, keep, floor)
     taken = _pull(trial, p, pull, v)
     return taken, pull < g or not taken
-
-
-@kernel
-def _push(R: Array, q: Array, g: float, trial: Array, v: Array) -> None:
-    """Set ``trial`` to the factor of ``R'R + g q q'``."""
-    d = q.shape[0]
-    copy_matrix(R, trial)
-    for j in range(d):
-        v[j] = sqrt(g) * q[j]
-    update(trial, v[:d])
 
 
 @kernel

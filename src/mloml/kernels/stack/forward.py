@@ -22,6 +22,8 @@ def forward(
     activation: int,
     work: Array,
     dense: Array | None,
+    opml: bool | None,
+    descent: bool | None,
     d: int,
 ) -> bool:
     """Take the triplet at the first inputs through the stack, every layer learning; False: diverged."""
@@ -29,7 +31,7 @@ def forward(
     layers = L.shape[0]
     for i in range(layers):
         inner_layer = i + 1 < layers
-        if not learn(i, L, K, V, numbers, counts, options, inner_layer, work, dense, d):
+        if not learn(i, L, K, V, numbers, counts, options, inner_layer, work, dense, opml, descent, d):
             return False
         if inner_layer:
             activate(V, (i * ROWS + OUTPUT) * m, ((i + 1) * ROWS + INPUT) * m, activation, d)
@@ -37,7 +39,7 @@ def forward(
 
 
 @exact
-def settle(L: Array, K: Array, V: Array, counts: Counts, d: int) -> None:
+def write_changes(L: Array, K: Array, V: Array, counts: Counts, d: int) -> None:
     """Write all waiting changes into the matrices."""
     m = V.shape[1]
     for i in range(L.shape[0]):
@@ -60,18 +62,20 @@ def fp_scan(
     activation: int,
     work: Array,
     dense: Array | None,
+    opml: bool | None,
     d: int,
 ) -> int:
     """Run forward propagation over ``triplets``; return how many were learned from (fewer: diverged).
 
     All arrays are padded and changed in place, see ``layout``; ``work`` is (2, m, m), and so is ``dense`` for
-    stacks with layers other than frames and OPML; for others it is None.
+    stacks with layers other than frames and OPML; for others it is None. ``opml`` is None for stacks without
+    layers of OPML.
     """
     done = 0
     for k in range(triplets.shape[0]):
         take_triplet(rows, triplets[k, 0], triplets[k, 1], triplets[k, 2], V, INPUT * V.shape[1])
-        if not forward(L, K, V, numbers, counts, options, activation, work, dense, d):
+        if not forward(L, K, V, numbers, counts, options, activation, work, dense, opml, None, d):
             break
         done += 1
-    settle(L, K, V, counts, d)
+    write_changes(L, K, V, counts, d)
     return done

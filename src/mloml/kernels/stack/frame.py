@@ -142,6 +142,7 @@ def frame_step(
     keep: float,
     floor: float,
     work: Array,
+    descent: bool | None,
     d: int,
 ) -> None:
     """Take the MOML step ``M - g A`` on layer ``i``, whose inputs and outputs are in place.
@@ -157,7 +158,7 @@ def frame_step(
             counts[i, at.K_RANK] = 0
             refine(L, K, base, m, d, work)
             counts[i, at.AGE] = 0
-        project_rows(K, base, V, x, left, own + at.SPARE * m, left, right, counts[i, at.K_RANK], d)
+        project_rows(K, base, V, x, left, own + at.SPARE * m, left, right, counts[i, at.K_RANK], descent, d)
         counts[i, at.K_RANK] = 0
         a, b, c, pp, qq, pq, ph, qh, drift = survey(V, own)
         if drift <= ALARM or counts[i, at.AGE] == 0:

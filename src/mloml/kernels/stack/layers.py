@@ -24,7 +24,7 @@ from mloml.kernels.stack.vectors import add_mix, add_pair, copy, gram, inner, mi
 
 
 @exact
-def see(i: int, L: Array, V: Array, counts: Counts, all_three: bool, d: int) -> float:
+def see(i: int, L: Array, V: Array, counts: Counts, all_three: bool, descent: bool | None, d: int) -> float:
     """Write the waiting change into ``L``, map the inputs, and return the hinge argument of the outputs."""
     m = V.shape[1]
     own = i * at.ROWS * m
@@ -39,6 +39,7 @@ def see(i: int, L: Array, V: Array, counts: Counts, all_three: bool, d: int) -> 
         own + at.RIGHT * m,
         counts[i, at.RANK],
         all_three,
+        descent,
         d,
     )
     counts[i, at.RANK] = 0
@@ -58,12 +59,15 @@ def learn(
     all_three: bool,
     work: Array,
     dense: Array | None,
+    opml: bool | None,
+    descent: bool | None,
     d: int,
 ) -> bool:
     """Let layer ``i`` learn from the triplet; False when its outputs are no longer sensible numbers.
 
-    ``dense`` is the workspace of layers other than frames and OPML. None where a stack has no such layer: the
-    compiler then leaves their algorithms out, which saves most of its time.
+    ``dense`` is the workspace of layers other than frames and OPML, and None where a stack has no such layer:
+    the compiler then leaves their algorithms out, which saves most of its time. So do ``opml`` for layers of
+    OPML and ``descent`` for changes by gradients.
     """
     kind = options[i, at.KIND]
     g = numbers[i, at.STEP]
@@ -71,7 +75,7 @@ def learn(
     learned = False
     while again:  # a layer that was changed at once, not left waiting, is looked at a second time
         again = False
-        hinge = see(i, L, V, counts, all_three, d)
+        hinge = see(i, L, V, counts, all_three, descent, d)
         if not abs(hinge) < LIMIT:
             return False
         if learned or g <= 0.0:
@@ -82,10 +86,10 @@ def learn(
         if kind == at.FRAME:
             if hinge > 0.0:
                 keep, floor = numbers[i, at.KEEP], numbers[i, at.FLOOR]
-                frame_step(i, L, K, V, counts, g, options[i, at.POLICY], keep, floor, work, d)
+                frame_step(i, L, K, V, counts, g, options[i, at.POLICY], keep, floor, work, descent, d)
         elif kind == at.OPML:
-            if hinge > 0.0:
-                opml_layer(i, V, counts, g)
+            if opml is not None:
+                opml_layer(i, V, counts, g, hinge)
         elif dense is not None:
             again = learn_at_once(i, L, K, V, numbers, counts, options, g, hinge, dense, d)
     return True
@@ -125,8 +129,13 @@ def passive_step(V: Array, x: int, hinge: float) -> float:
 
 
 @exact
-def opml_layer(i: int, V: Array, counts: Counts, g: float) -> None:
-    """Leave OPML's split step waiting, with the outputs following at once; see :mod:`mloml.kernels.opml`."""
+def opml_layer(i: int, V: Array, counts: Counts, g: float, hinge: float) -> None:
+    """Leave OPML's split step waiting, if the hinge asks for one; the outputs follow at once.
+
+    The step itself: :mod:`mloml.kernels.opml`.
+    """
+    if not hinge > 0.0:
+        return
     m = V.shape[1]
     own = i * at.ROWS * m
     x, out, left = own + at.INPUT * m, own + at.OUTPUT * m, own + at.LEFT * m

@@ -99,9 +99,23 @@ _exchange_0, _exchange_2, _exchange_3 = (
 
 @exact
 def map_rows(
-    A: Array, base: int, V: Array, x: int, out: int, left: int, right: int, rank: int, all_three: bool, d: int
+    A: Array,
+    base: int,
+    V: Array,
+    x: int,
+    out: int,
+    left: int,
+    right: int,
+    rank: int,
+    all_three: bool,
+    descent: bool | None,
+    d: int,
 ) -> None:
-    """Set ``A += left right'``, then ``out = A x`` for two or all three vectors."""
+    """Set ``A += left right'``, then ``out = A x`` for two or all three vectors.
+
+    ``descent`` is None where no gradient moves the matrix: changes of rank 3 are gradients' alone, and the
+    compiler then leaves those passes out, here and in :func:`project_rows`.
+    """
     if rank == 2:
         if all_three:
             _map_2_3(A, base, V, x, 0, out, 0, left, right, d)
@@ -112,22 +126,33 @@ def map_rows(
             _map_0_3(A, base, V, x, 0, out, 0, left, right, d)
         else:
             _map_0_2(A, base, V, x, 0, out, 0, left, right, d)
-    elif all_three:
-        _map_3_3(A, base, V, x, 0, out, 0, left, right, d)
-    else:
-        _map_3_2(A, base, V, x, 0, out, 0, left, right, d)
+    elif descent is not None:
+        if all_three:
+            _map_3_3(A, base, V, x, 0, out, 0, left, right, d)
+        else:
+            _map_3_2(A, base, V, x, 0, out, 0, left, right, d)
 
 
 @exact
 def project_rows(
-    A: Array, base: int, V: Array, x: int, out: int, sums: int, left: int, right: int, rank: int, d: int
+    A: Array,
+    base: int,
+    V: Array,
+    x: int,
+    out: int,
+    sums: int,
+    left: int,
+    right: int,
+    rank: int,
+    descent: bool | None,
+    d: int,
 ) -> None:
     """Set ``A += left right'``, ``out = A x``, ``sums = A' out`` for two vectors; ``out`` may be ``left``."""
     if rank == 2:
         _project_2(A, base, V, x, 0, out, sums, left, right, d)
     elif rank == 0:
         _project_0(A, base, V, x, 0, out, sums, left, right, d)
-    else:
+    elif descent is not None:
         _project_3(A, base, V, x, 0, out, sums, left, right, d)
 
 

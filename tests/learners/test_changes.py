@@ -1,0 +1,195 @@
+"""What a learner makes of a change between two calls: other features, other parameters, a refusal, Ctrl-C."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
+
+from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML
+
+ONLINE = [
+    MOML(),
+    MOML(factor="none"),
+    MOML(metric="diagonal"),
+    MLOML(),
+    MLOML(layer="opml"),
+    OPML(),
+    LEGO(targets=(0.1, 2.0)),
+    RDML(),
+    OASIS(),
+    SLMOML(),
+]
+NAMES = [repr(learner) for learner in ONLINE]
+every_learner = pytest.mark.parametrize("learner", ONLINE, ids=NAMES)
+
+
+def data(d, rows=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, d)), np.arange(rows) % 3
+
+
+def learned(learner):
+    """Return all that was learned, as one array."""
+    if isinstance(learner, MLOML):
+        return np.concatenate([np.ravel(layer) for layer in learner.layers_])
+    if isinstance(learner, OASIS):
+        return learner.get_bilinear_matrix()
+    M = learner.get_mahalanobis_matrix()
+    return M.toarray() if issparse(M) else M
+
+
+def fresh(learner, **params):
+    return clone(learner).set_params(**params)
+
+
+@every_learner
+@pytest.mark.parametrize(("before", "after"), [(3, 40), (40, 3)])
+def test_single_rows_after_a_fit_to_other_features_are_learned_as_ever(learner, before, after):
+    one, all_at_once = fresh(learner, random_state=0), fresh(learner, random_state=0)
+    for x, y in zip(*data(before, 9), strict=True):
+        one.learn_one(x, y)
+    X, y = data(after)
+    one.fit(X, y)
+    all_at_once.fit(X, y)
+    more, labels = data(after, 30, seed=1)
+    for x, label in zip(more, labels, strict=True):
+        one.learn_one(x, label)
+    all_at_once.partial_fit(more, labels)
+    np.testing.assert_allclose(learned(one), learned(all_at_once), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [MOML, MLOML])
+def test_a_grid_over_the_rank_equals_separate_fits(kind):
+    X, y = data(5)
+    values = [None, 2, 3]
+    learners = kind(gamma=0.1, random_state=0).fit_grid(X, y, "n_components", values)
+    for together, value in zip(learners, values, strict=True):
+        alone = kind(gamma=0.1, random_state=0, n_components=value).fit(X, y)
+        np.testing.assert_array_equal(together.transform(X), alone.transform(X))
+
+
+def test_a_grid_over_the_form_of_the_metric_equals_separate_fits():
+    X, y = data(5)
+    learners = MOML(random_state=0).fit_grid(X, y, "metric", ["full", "diagonal"])
+    for together, value in zip(learners, ["full", "diagonal"], strict=True):
+        alone = MOML(random_state=0, metric=value).fit(X, y)
+        np.testing.assert_array_equal(learned(together), learned(alone))
+
+
+@pytest.mark.parametrize(
+    ("learner", "change"),
+    [
+        (MOML(n_components=2), {"n_components": None}),
+        (MOML(metric="diagonal"), {"metric": "full"}),
+        (MOML(), {"metric": "diagonal"}),
+        (MOML(), {"cone": "shrink"}),
+        (MLOML(layer=["rdml", "lego", "moml"]), {"propagation": "fbp"}),
+        (MLOML(), {"activation": "relu"}),
+        (OPML(), {"scale": None}),
+        (RDML(), {"init": "identity"}),
+    ],
+    ids=lambda value: str(value),
+)
+def test_a_stream_refuses_parameters_that_its_state_is_not_made_for(learner, change):
+    X, y = data(5)
+    learner = fresh(learner).fit(X, y)
+    learner.learn_one(X[0], y[0])
+    before = fresh(learner).get_params()
+    name = next(iter(change))
+    learner.set_params(**change)
+    message = rf"^{name} was .* when {type(learner).__name__} began to learn and is .* now: "
+    for go_on in (lambda: learner.partial_fit(X, y), lambda: learner.learn_one(X[0], y[0])):
+        with pytest.raises(ValueError, match=message):
+            go_on()
+    learner.set_params(**{name: before[name]}).partial_fit(X, y)  # set back, it goes on
+    learner.set_params(**change)
+    if change != {"propagation": "fbp"}:  # which fit itself refuses for these layers
+        learner.fit(X, y)
+
+
+@every_learner
+def test_a_step_size_that_is_set_to_zero_stops_a_stream(learner):
+    X, y = data(5)
+    learner = fresh(learner).fit(X, y)
+    learner.set_params(**{learner.step_parameter: 0.0})
+    before = np.copy(learned(learner))
+    learner.partial_fit(X, y)
+    for x, label in zip(X, y, strict=True):
+        learner.learn_one(x, label)
+    np.testing.assert_array_equal(learned(learner), before)
+    learner.set_params(**{learner.step_parameter: 0.01}).partial_fit(X, y)
+    assert not np.array_equal(learned(learner), before)
+
+
+def test_a_layers_own_step_is_kept_when_the_stacks_step_changes():
+    X, y = data(4)
+    learner = MLOML(gamma=0.01, n_layers=2, layer_params=[{}, {"gamma": 0.05}]).partial_fit(X, y)
+    learner.set_params(gamma=0.0).partial_fit(X, y)
+    assert learner._state.numbers[:, 0].tolist() == [0.0, 0.05]
+
+
+@every_learner
+def test_a_fit_that_is_refused_leaves_no_stream_to_mix_with(learner):
+    X, y = data(5)
+    learner = fresh(learner).fit(X, y)
+    learner._start = lambda *arguments: (_ for _ in ()).throw(ValueError("refused"))
+    with pytest.raises(ValueError, match="refused"):
+        learner.fit(*data(9))
+    del learner._start
+    learner.partial_fit(*data(7))  # begins anew
+    assert learner.n_features_in_ == 7
+    np.testing.assert_array_equal(learned(learner), learned(fresh(learner).partial_fit(*data(7))))
+
+
+@every_learner
+def test_what_was_learned_before_a_fit_is_interrupted_can_be_used(learner, monkeypatch):
+    X, y = data(5)
+    learner, learn, calls = fresh(learner), type(learner)._learn, []
+
+    def interrupted(self, rows, triplets):
+        calls.append(len(triplets))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        learn(self, rows, triplets)
+
+    monkeypatch.setattr(type(learner), "_learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(X, y)
+    assert np.all(np.asarray(learner.n_updates_) >= 0)
+    assert np.isfinite(learned(learner)).all()
+
+
+@every_learner
+def test_a_learner_from_a_read_only_file_goes_on(learner, tmp_path):
+    X, y = data(5)
+    learner = fresh(learner).partial_fit(X, y)
+    joblib.dump(learner, tmp_path / "learner")
+    mapped = joblib.load(tmp_path / "learner", mmap_mode="r")
+    np.testing.assert_array_equal(
+        learned(mapped.partial_fit(X, y).learn_one(X[0], y[0])),
+        learned(learner.partial_fit(X, y).learn_one(X[0], y[0])),
+    )
+
+
+@pytest.mark.parametrize("learner", [MOML(metric="diagonal"), OPML(), OASIS()], ids=repr)
+def test_features_may_be_added_after_sparse_rows(learner):
+    X, y = data(4)
+    sparse, dense = fresh(learner), fresh(learner)
+    sparse.partial_fit(csr_array(X), y).add_features(2)
+    dense.partial_fit(X, y).add_features(2)
+    X, y = data(6, seed=2)
+    np.testing.assert_allclose(
+        learned(sparse.partial_fit(csr_array(X), y)), learned(dense.partial_fit(X, y)), rtol=1e-9
+    )
+    assert sparse.n_features_in_ == 6
+
+
+@pytest.mark.parametrize(
+    "given", [{"percentiles": 5}, {"percentiles": (5, 200)}, {"targets": (1, 2, 3)}, {"targets": (1, np.inf)}]
+)
+def test_targets_of_a_lego_layer_are_named_in_errors(given):
+    with pytest.raises(ValueError, match=rf"^{next(iter(given))} is .*, expected two numbers"):
+        MLOML(layer="lego", n_layers=1, layer_params=given).fit(*data(3))
