@@ -17,19 +17,23 @@ from sklearn.base import clone
 from mloml.learners.online import OnlineLearner
 
 try:
-    from river.base import SupervisedTransformer
+    from river.base import SupervisedTransformer, Transformer
 except ImportError as missing:
     raise ImportError("mloml.river needs river: pip install 'mloml[river]'") from missing
 
 Array = NDArray[np.float64]
 
 
-class MetricTransformer(SupervisedTransformer):
+class MetricTransformer(SupervisedTransformer, Transformer):
     """A learned metric as a supervised transformer of river.
+
+    It is a ``Transformer`` too: river's pipelines hand on the rows of no other supervised transformer while
+    they learn, so that the model behind it would learn rows that are not mapped.
 
     A row is a dict. A feature that is met for the first time grows the metric by the identity, as if all rows
     so far had been zero there; a feature that is absent from a row is 0. Any hashable target is a class. Each
-    output is named after the feature that it starts as: before anything is learned, rows pass unchanged.
+    output is named after the feature that it starts as: before anything is learned, rows pass unchanged but
+    for their scale (and through the activations of an MLOML).
 
     Memory and time a row are O(d²) with ``d`` the features met so far, and one row is kept for each class.
 
@@ -62,6 +66,8 @@ class MetricTransformer(SupervisedTransformer):
             raise TypeError(f"learner is {learner!r}, expected an online learner like MOML()")
         if not hasattr(learner, "transform"):
             raise TypeError(f"learner is {learner!r}, which compares rows but does not map them")
+        if getattr(learner, "n_components", None) is not None:
+            raise TypeError(f"learner is {learner!r}, but outputs are named after features: no n_components")
         self.learner = learner
         self.metric: OnlineLearner | None = None
         self.features: list[Hashable] = []
@@ -75,19 +81,22 @@ class MetricTransformer(SupervisedTransformer):
         for learner in (MOML(), MLOML(), OPML()):
             yield {"learner": learner}
 
-    def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:
+    def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:  # type: ignore[override]
         """Learn from one row and its target; an empty row says nothing and is passed over."""
         values = numbers_of(x)
         new = unmet(values, self._places)
-        if self.metric is not None:
-            self.metric.add_features(len(new))
-        self._places.update((name, len(self.features) + i) for i, name in enumerate(new))
-        self.features.extend(new)
-        if not self.features:
+        places = self._places | {name: len(self._places) + i for i, name in enumerate(new)}
+        if not places:
             return
+        row = placed(values, places)
         if self.metric is None:
-            self.metric = clone(self.learner)
-        self.metric.learn_one(placed(values, self._places), y)
+            metric = clone(self.learner)
+            metric.learn_one(row, y)  # a first row that is refused leaves nothing behind
+            self.metric, self._places, self.features = metric, places, [*places]
+            return
+        self.metric.add_features(len(new))
+        self._places, self.features = places, [*places]
+        self.metric.learn_one(row, y)
 
     def transform_one(self, x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
         """Map one row to the space in which Euclidean distance is the learned metric."""

@@ -9,7 +9,7 @@ from mloml import LEGO, LMNN, MLOML, MOML, OASIS, OPML, RDML, SLMOML
 
 river = pytest.importorskip("river")
 
-from river import checks, compose, neighbors, preprocessing  # noqa: E402
+from river import base, checks, compose, neighbors, preprocessing  # noqa: E402
 
 from mloml.river import MetricTransformer  # noqa: E402
 
@@ -83,6 +83,48 @@ def test_a_value_that_is_no_number_is_named(value):
 def test_only_learners_that_learn_online_and_map_rows_are_taken(wrong):
     with pytest.raises(TypeError, match=r"^learner is "):
         MetricTransformer(wrong)
+
+
+class Recorder(base.Classifier):
+    """Keeps the rows it learns from and those it is asked about."""
+
+    def __init__(self):
+        self.learned, self.asked = [], []
+
+    def learn_one(self, x, y):
+        self.learned.append(dict(x))
+
+    def predict_proba_one(self, x):
+        self.asked.append(dict(x))
+        return {False: 1.0}
+
+
+@pytest.mark.parametrize("learner", [MOML(gamma=0.0, scale=10.0), MOML(gamma=0.1), OPML()])
+def test_in_a_pipeline_the_model_behind_learns_the_rows_that_it_is_asked_about(learner):
+    rng = np.random.default_rng(3)
+    model = compose.Pipeline(MetricTransformer(learner), Recorder())
+    for _ in range(20):
+        x, label = {"a": rng.normal(), "b": rng.normal()}, bool(rng.integers(2))
+        model.predict_one(x)
+        model.learn_one(x, label)  # rows are mapped by what was learned before them
+    recorder = model["Recorder"]
+    assert len(recorder.learned) == 20
+    for learned, asked in zip(recorder.learned, recorder.asked, strict=True):
+        assert learned == asked
+
+
+def test_a_first_row_that_is_refused_leaves_nothing_behind():
+    model = MetricTransformer(MOML())
+    with pytest.raises(ValueError, match="no label"):
+        model.learn_one({"a": 1.0}, float("nan"))
+    assert model.metric is None and model.features == []
+    model.learn_one({"b": 1.0}, "x")
+    assert model.features == ["b"] and model.transform_one({"b": 2.0}) == {"b": 2.0}
+
+
+def test_outputs_without_a_feature_to_be_named_after_are_refused():
+    with pytest.raises(TypeError, match="n_components"):
+        MetricTransformer(MOML(n_components=1))
 
 
 def test_a_pipeline_with_nearest_neighbours_learns_and_predicts():
