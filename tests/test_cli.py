@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.command import mloml
 
 from mloml.cli import help_text, main, sweep_name
 from mloml.command_line import Words
@@ -16,17 +16,6 @@ from mloml.config.tree import choices
 from mloml.reporting.recipe import recipes
 
 ROOT = Path(__file__).parents[1]
-
-
-def mloml(*arguments, cwd, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "mloml.cli", *arguments],
-        cwd=cwd,
-        env=os.environ | {"MLOML_DATA": ""} | environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
 
 
 def test_help_explains_every_group_and_its_names():
@@ -61,7 +50,10 @@ def test_help_imports_nothing_heavy():
             "algorithm.name='..': must be letters, digits, '_', '-', and '.' but not first",
         ),
         (["algorithm.name=a/b"], "algorithm.name='a/b': must be"),
-        (["--config-dir=/nowhere/to/be/found"], "'/nowhere/to/be/found' is no folder"),
+        (["--config-dir=/nowhere/to/be/found"], "--config-dir: '/nowhere/to/be/found' is no folder"),
+        (["dataset=iris,wine"], "must be one value; several make a sweep: mloml -m dataset=iris,wine"),
+        (["+foo=1"], "+foo=1: there is no field 'foo' here, only dataset, algorithm, protocol, execution"),
+        (["-m", "dataset=iris,wine", "++records=[scans]"], "did you mean 'record'?"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
@@ -109,6 +101,16 @@ def test_what_a_program_takes_for_granted_may_be_missing(shell, message, tmp_pat
     assert (done.returncode != 0, done.stderr) == (True, message)
 
 
+@pytest.mark.parametrize("command", [(), ("-m",), ("reproduce", "table2", "datasets=[iris]")])
+def test_results_that_cannot_be_written_are_named_by_their_field(command, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").touch()
+    code, _, err = outcome(capfd, *command, "execution.results=mine.csv")
+    assert (code, err) == (
+        2, "error: execution.results=mine.csv: cannot be written (a part of the path is a file)\n",
+    )  # fmt: skip
+
+
 def test_python_in_a_config_file_is_one_line(tmp_path):
     (tmp_path / "conf/dataset").mkdir(parents=True)
     (tmp_path / "conf/dataset/mine.yaml").write_text('name: !!python/object/apply:os.system ["touch here"]')
@@ -123,106 +125,6 @@ def test_a_file_of_ones_own_must_be_named(tmp_path):
     done = mloml("dataset=csv", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr == "error: dataset.path: dataset=csv needs the file to read, dataset.path=FILE\n"
-
-
-@pytest.mark.slow
-def test_one_run_writes_its_cells_and_a_second_computes_nothing(tmp_path):
-    arguments = ["dataset=iris", "algorithm=kissme", "protocol.splits=3", "execution.n_jobs=1"]
-    first = mloml(*arguments, cwd=tmp_path)
-    assert first.returncode == 0, first.stderr
-    cells = pd.read_csv(tmp_path / "results/runs/iris/kissme/cells.csv")
-    assert cells["split"].tolist() == [0, 1, 2]
-    assert (cells["status"] == "ok").all()
-    second = mloml(*arguments, cwd=tmp_path)
-    assert second.returncode == 0, second.stderr
-    assert "nothing to compute" in second.stdout
-    pd.testing.assert_frame_equal(cells, pd.read_csv(tmp_path / "results/runs/iris/kissme/cells.csv"))
-
-
-@pytest.mark.slow
-def test_a_sweep_ends_in_one_table(tmp_path):
-    done = mloml(
-        *["-m", "dataset=iris,wine", "algorithm=euclidean,kissme", "protocol.splits=2", "execution.n_jobs=1"],
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    (folder,) = (tmp_path / "results/sweeps").iterdir()
-    table = pd.read_csv(folder / "sweep.csv")
-    assert table[["dataset", "algorithm"]].to_numpy().tolist() == [
-        [dataset, algorithm] for dataset in ("iris", "wine") for algorithm in ("euclidean", "kissme")
-    ]
-    assert (table["splits"] == 2).all()
-    assert table["error"].between(0, 1).all()
-    assert (folder / "sweep.md").read_text().count("\n") == 6
-    lines = done.stdout.splitlines()
-    jobs = [line for line in lines if line.startswith("job ")]
-    assert lines[:4] == jobs  # a line each, and no word of what the others stored
-    assert jobs[1].startswith("job 2 of 4: dataset=iris algorithm=kissme protocol.splits=2")
-    assert jobs[1].endswith(f"mean error {table['error'][1]:.3f}, 2 cells computed, 0 reused")
-    assert [line.strip() for line in lines if line.strip() in ("Sweep", "Mean error over the splits")] == [
-        "Sweep"
-    ]
-
-
-@pytest.mark.slow
-def test_two_workers_give_the_same_numbers_as_one(tmp_path):
-    errors = []
-    for jobs in (1, 2):
-        arguments = ["dataset=wine", "algorithm=kissme", "protocol.splits=4", f"execution.n_jobs={jobs}"]
-        done = mloml(*arguments, f"execution.results=r{jobs}", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        cells = pd.read_csv(tmp_path / f"r{jobs}/runs/wine/kissme/cells.csv")
-        errors.append(cells.drop(columns="seconds"))
-    pd.testing.assert_frame_equal(*errors)
-
-
-@pytest.mark.slow
-def test_a_dataset_of_ones_own_needs_no_code(tmp_path):
-    from sklearn.datasets import load_iris
-
-    frame = load_iris(as_frame=True).frame
-    frame.rename(columns={"target": "kind"}).to_csv(tmp_path / "mine.csv", index=False)
-    done = mloml(
-        *[
-            "dataset=csv",
-            "dataset.path=mine.csv",
-            "dataset.label=kind",
-            "algorithm=euclidean",
-            "protocol.splits=2",
-        ],
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_an_installed_wheel_finds_its_configs(tmp_path):
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    code = "from mloml.config.paths import conf_dir; print(conf_dir())"
-    (tmp_path / "empty").mkdir()
-
-    def python(*words):
-        return subprocess.run(
-            [sys.executable, *words],
-            cwd=tmp_path / "empty",
-            env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    assert Path(python("-c", code).stdout.strip()) == tmp_path / "site/mloml/conf"
-    done = python("-m", "mloml", "reproduce", "table1", "datasets=[iris]", "data.offline=true")
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / "empty/results/table1/table1.md").read_text()
-    assert "Made by `mloml reproduce table1 'datasets=[iris]' data.offline=true`" in text
 
 
 MY_CONFIGS = {
@@ -302,16 +204,34 @@ def test_a_sweeps_folder_is_named_by_whole_words():
 
 
 def test_reproduce_knows_every_artefact_and_answers_slips_in_one_line(capfd):
-    code, out, _ = outcome(capfd, "reproduce", "--help")
+    code, listed, _ = outcome(capfd, "reproduce", "--help")
     assert code == 0
-    assert all(f"  {name} " in out for name in [*recipes(), "all"])
+    assert all(f"  {name} " in listed for name in [*recipes(), "all"])
     assert outcome(capfd, "reproduce", "tabel2")[::2] == (
         2, f"error: tabel2: no such artefact; did you mean 'table2'? ({', '.join(recipes())})\n",
     )  # fmt: skip
     code, _, err = outcome(capfd, "reproduce", "table2", "--cfg", "job")
     assert (code, err) == (2, "error: --cfg: no such flag here, only --config-dir FOLDER and --help\n")
-    code, _, err = outcome(capfd, "report", "execution.results=nowhere")
-    assert code == 2 and err.startswith("error: execution.results=nowhere: there is no such folder")
+    assert outcome(capfd, "reproduce") == (0, listed, "")
+    code, out, _ = outcome(capfd, "report", "--help")
+    assert code == 0 and out.startswith("mloml report [execution.results=FOLDER]\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["report", "execution.results=nowhere"], "execution.results=nowhere: there is no such folder"),
+        (["report", "nowhere"], "nowhere: not of the form key=value"),
+        (["report", "execution.result=elsewhere"], "did you mean 'results'?"),
+        (["reproduce", "claims", "datasets=[irs]"], "did you mean 'iris'?"),
+    ],
+)
+def test_a_slip_is_answered_where_nothing_is_computed_too(words, message, tmp_path, monkeypatch, capfd):
+    (tmp_path / "results").mkdir()
+    monkeypatch.chdir(tmp_path)
+    code, _, err = outcome(capfd, *words)
+    assert code == 2 and message in err and err.count("\n") == 1
+    assert not list((tmp_path / "results").iterdir())
 
 
 SMALL = ("protocol.splits=2", "protocol.folds=2", "execution.n_jobs=1", "data.offline=true")
@@ -331,6 +251,29 @@ def test_a_config_with_defaults_works_alone_in_a_sweep_and_in_table_2(my_configs
     assert code == 0, err
     table = pd.read_csv("results/table2/table2.csv")
     assert table["Mine"].tolist() == table["Odd"].tolist() == table["KISSME"].tolist()
+
+
+@pytest.mark.slow
+def test_a_sweeps_table_has_its_own_jobs_only_wherever_their_folders_are(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLOML_DATA", "")
+    common = ("algorithm=euclidean", "hydra.sweep.dir=s", "hydra.sweep.subdir=${algorithm.name}", *SMALL)
+    assert outcome(capfd, "-m", "dataset=iris,wine", *common)[0] == 0
+    code, out, err = outcome(capfd, "-m", "dataset=wine,lsvt", *common)
+    assert code == 1 and "2 reused" in out
+    assert err.startswith("error: job 2 of 2: dataset=lsvt algorithm=euclidean")
+    table = pd.read_csv("s/sweep.csv")
+    assert table["dataset"].tolist() == ["wine", "lsvt"] and table["splits"].tolist() == [2, 0]
+    assert table["error"].isna().tolist() == [False, True]  # not what wine left in the same folder
+
+
+@pytest.mark.slow
+def test_a_refused_run_leaves_the_earlier_one_as_it_was(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    assert outcome(capfd, "algorithm=euclidean", *SMALL)[0] == 0
+    assert outcome(capfd, "algorithm=euclidean", *SMALL, "execution.only=[2]")[0] == 1
+    code, out, _ = outcome(capfd, "status")
+    assert (code, out) == (0, "results/runs/iris/euclidean: matches the store\n")
 
 
 def test_words_are_sorted_and_folders_travel_as_one_override(my_configs):

@@ -20,6 +20,8 @@ from mloml.output import run_program
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+    from mloml.execution.study import StudyResult
+
 # Heavy imports stay inside functions: `mloml --help` answers at once.
 
 LONGEST_NAME = 60
@@ -110,7 +112,7 @@ def _dispatch(command: Command) -> int:
             )
     overrides = words.with_folders()
     if set(words.flags) <= {"-m", "--multirun"}:
-        _check(overrides)
+        _check(overrides, words.is_sweep)
     return _hydra(overrides, words, command)
 
 
@@ -128,13 +130,16 @@ def _run_command(name: str, arguments: list[str], command: Command) -> int:
     return run(arguments if name == "reproduce" else ["report", *arguments], command)
 
 
-def _check(overrides: list[str]) -> None:
-    """Build every study of the run once, so that a slip costs no computation."""
+def _check(overrides: list[str], is_sweep: bool) -> None:
+    """Build every study of the run once, so that a slip costs no computation; nothing is written before."""
     from mloml.config.compose import compose_config, study_from_config
     from mloml.config.overrides import single_jobs
+    from mloml.results.store import Store
 
-    for job in single_jobs(overrides):
-        study_from_config(compose_config("config", job), "run")
+    jobs = single_jobs(overrides) if is_sweep else [overrides]
+    studies = [study_from_config(compose_config("config", job), "run") for job in jobs]
+    for results in {study.execution.results for study in studies}:
+        Store(Path(results, "store")).require_writable()
 
 
 def _hydra(overrides: list[str], words: Words, command: Command) -> int:
@@ -148,11 +153,12 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     from mloml.config.overrides import number_of_jobs
     from mloml.config.plain_yaml import yaml_problem
 
-    outcomes: list[int] = []
+    results: list[StudyResult | None] = []
     count = number_of_jobs(overrides) if words.is_sweep else 0
 
-    def job(config: DictConfig) -> None:
-        outcomes.append(run_job(config, command, count))
+    def job(config: DictConfig) -> StudyResult | None:
+        results.append(run_job(config, command, count))
+        return results[-1]  # for the sweep's table
 
     added = []
     if words.is_sweep and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
@@ -167,11 +173,11 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     except yaml.YAMLError as error:
         file = getattr(getattr(error, "problem_mark", None), "name", "a config file")
         raise ConfigError(f"{file}: {yaml_problem(error)}") from None
-    return max(outcomes, default=0)
+    return int(any(result is None or len(result.failures) > 0 for result in results))
 
 
-def run_job(config: DictConfig, command: Command, jobs: int = 0) -> int:
-    """Run one Hydra job, one (dataset, algorithm) over all its splits; return its exit code.
+def run_job(config: DictConfig, command: Command, jobs: int = 0) -> StudyResult | None:
+    """Run one Hydra job, one (dataset, algorithm) over all its splits; None when it could not.
 
     One of the ``jobs`` of a sweep prints a single line; the sweep's table follows at its end.
     """
@@ -179,19 +185,16 @@ def run_job(config: DictConfig, command: Command, jobs: int = 0) -> int:
 
     from mloml.config.compose import study_from_config
     from mloml.execution.study import run_study
-    from mloml.reporting.sweep import note_overrides
 
     hydra = HydraConfig.get()
     folder, overrides = Path(hydra.runtime.output_dir), list(hydra.overrides.task)
-    note_overrides(folder, overrides)
     label = f"job {hydra.job.num + 1} of {jobs}: {' '.join(overrides)}" if jobs else ""
     try:
         study = study_from_config(config, "runs", tuple(hydra.searchpath))
-        result = run_study(study, folder=folder, command=command, one_line=label)
+        return run_study(study, folder=folder, command=command, one_line=label)
     except MlomlError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 1 if len(result.failures) or result.missing else 0
+        print(f"error: {label}{': ' if label else ''}{error}", file=sys.stderr)
+        return None
 
 
 if __name__ == "__main__":

@@ -110,9 +110,12 @@ class Words:
 
     def with_folders(self) -> list[str]:
         """Return the overrides with the user's folders of configs among them, the one way they travel."""
-        from mloml.config.tree import SEARCH_PATH, search_path, search_path_override
+        from mloml.config.tree import SEARCH_PATH, address, search_path, search_path_override
 
-        folders = [*self.folders, *search_path(self.overrides)]
+        folders = [
+            *(address(folder, "--config-dir") for folder in self.folders),
+            *search_path(self.overrides),
+        ]
         others = [word for word in self.overrides if not word.startswith(f"{SEARCH_PATH}=")]
         return [*others, search_path_override(folders)] if folders else others
 
@@ -136,8 +139,10 @@ def rerun_command(study: Study, cell: Cell) -> str:
     )
     data = _composed("data", "default", folders, protocol) | {"dir": None}
     words += _changes("data", data, dataclasses.asdict(study.data), dataclasses.asdict(type(study.data)()))
-    if study.execution.results != type(study.execution)().results:
-        words.append(f"execution.results={study.execution.results}")
+    usual = type(study.execution)()
+    for key in ("results", "time_limit"):
+        if (value := getattr(study.execution, key)) != getattr(usual, key):
+            words.append(f"execution.{key}={value}")
     return shlex.join(["mloml", *_folder_words(folders), *words, f"execution.only=[{cell.split}]"])
 
 

@@ -30,6 +30,20 @@ def study(*overrides):
         ),
         ("record=[splits]", "record=['splits']: must be a list of 'layers' and 'scans'"),
         ("datasets=[]", "datasets=[]: must be a list such as '[a,b]' with at least one name"),
+        ("datasets=iris", "datasets=iris: must be a list such as '[a,b]' with at least one name"),
+        ("algorithms=null", "algorithms=None: must be a list such as '[a,b]' with at least one name"),
+        (
+            "datasets=[iris,wine,iris]",
+            "datasets=[iris,iris]: must be different names; a variant takes one by",
+        ),
+        ("algorithms=[kissme,{use: kissme, ridge: always}]", "algorithms=[kissme,kissme]: must be different"),
+        ("dataset=iris", "dataset=iris: there is no field 'dataset' here, only name, datasets, algorithms"),
+        ("+algorithm=[kissme,lego]", "did you mean 'algorithms=[kissme,lego]'?"),
+        ("algorithm.n_layers=3", "did you mean 'algorithms'?"),
+        ("+foo=1", "+foo=1: there is no field 'foo' here"),
+        ("protocol=lite,paper", "must be one value; several make a sweep: mloml -m protocol=lite,paper"),
+        ("record=layers", "record=layers: must be a list of 'layers' and 'scans'"),
+        ("execution.only=1", "execution.only=1: must be a list such as [1]"),
         ("datasets=[irs]", "did you mean 'iris'?"),
         ("algorithms=[kisme]", "did you mean 'kissme'?"),
         ("algorithms=[{name: x}]", "a variant needs 'use: NAME'"),
@@ -222,6 +236,11 @@ def test_an_experiment_may_leave_out_pairs_that_take_too_long():
     assert study.leaves_out("iris", "moml") and study.leaves_out("wine", "moml")
     assert not study.leaves_out("iris", "rdml") and not study.leaves_out("balance", "moml")
     assert compose_study("table2").leave_out == ()
-    for wrong in ("[{algorithms: [moml]}]", "[{algorithms: moml, datasets: [iris]}]", "[{a: [], b: []}]"):
+    for wrong in (
+        "[{algorithms: [moml]}]",
+        "[{algorithms: moml, datasets: [iris]}]",
+        "[{a: [], b: []}]",
+        "moml",
+    ):
         with pytest.raises(ConfigError, match=r"^leave_out=.*: must be"):
             compose_study("differences", [f"leave_out={wrong}"])

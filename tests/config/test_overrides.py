@@ -35,7 +35,7 @@ def test_a_word_without_equals_sign_is_refused_by_name():
 
 
 @pytest.mark.parametrize(
-    "word", ["protocol.splits=3", "protocol.pca.fit=train", "hydra.sweep.dir=x", "+new=1"]
+    "word", ["protocol.splits=3", "protocol.pca.fit=train", "hydra.sweep.dir=x", "+protocol.new=1"]
 )
 def test_known_keys_and_additions_pass(word):
     overrides.check(overrides.parse([word]), BASE)
@@ -49,3 +49,7 @@ def test_every_value_of_a_sweep_is_seen_once_and_others_stay_first():
         ["protocol.splits=3", "seed=5", "protocol=paper"],
         ["protocol.splits=1", "seed=5", "protocol=lite"],
     ]
+
+
+def test_what_is_added_to_hydras_own_settings_passes():
+    overrides.check_one_run(overrides.parse(["+hydra.job.env_set.A=1", "+protocol.new=1"]), overrides.RUN)

@@ -79,9 +79,12 @@ def test_an_unknown_label_column_lists_the_columns():
         csv("a,b\n1,2\n", label="kind")
 
 
-def test_what_is_no_text_says_so():
-    with pytest.raises(DataFormatError, match="no text file"):
-        read_csv(io.BytesIO(b"\xff\xfe\x80a,b\n"), where="own.csv")
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_another_encoding_is_told_from_what_is_no_text(encoding):
+    with pytest.raises(DataFormatError, match=r"^own.csv: is not UTF-8; save it as UTF-8 text \("):
+        read_csv(io.BytesIO("a,label\n1,größe\n".encode(encoding)), where="own.csv")
+    with pytest.raises(DataFormatError, match=r"^own.csv: holds binary data"):
+        read_csv(io.BytesIO(b"a\0,b\n"), where="own.csv")
 
 
 def test_rows_with_missing_values_can_be_left_out():

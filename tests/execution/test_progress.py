@@ -20,6 +20,23 @@ def test_nothing_is_guessed_before_anything_is_known():
     assert Estimate([a_cell("iris")], workers=1).seconds_left() is None
 
 
+def test_nothing_is_guessed_while_an_algorithm_has_not_been_seen():
+    estimate = Estimate([a_cell("iris", "euclidean"), a_cell("iris"), a_cell("wine")], workers=1)
+    estimate.learn(a_record("iris", 0.01, "euclidean"))
+    estimate.count_off(a_cell("iris", "euclidean"))
+    assert estimate.seconds_left() is None
+    estimate.learn(a_record("iris", 5.99))
+    assert estimate.seconds_left() == 5.99 + 3.0  # on wine the mean of both
+
+
+def test_time_that_is_used_up_is_not_shown_as_none_left():
+    cells = [a_cell("iris"), a_cell("iris")]
+    with Board(Console(file=io.StringIO()), cells, workers=1) as board:
+        board.estimate.learn(a_record("iris", 0.2))
+        board.count(cells[0], failed=False)
+        assert board.words() == "0:00:00 gone"
+
+
 def test_cells_cost_what_others_of_their_kind_cost():
     estimate = Estimate([a_cell("iris")] * 10 + [a_cell("waveform")] * 2, workers=2)
     estimate.learn(a_record("iris", 1.0))

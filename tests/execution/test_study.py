@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mloml.command_line import rerun_command
-from mloml.errors import ConfigError, StoreError
+from mloml.errors import ConfigError, DatasetUnavailableError, StoreError
 from mloml.execution.study import run_study
 
 CELLS = [f"iris/{algorithm}/{split}" for algorithm in ("euclidean", "kissme") for split in range(3)]
@@ -88,9 +88,10 @@ def test_the_rerun_command_runs_just_that_cell(lab):
 
 
 def test_a_rerun_command_spells_out_what_was_changed(lab):
-    study = lab.study(protocol={"scans": 7})
+    study = lab.study(protocol={"scans": 7}, time_limit=2.5)
     cell = next(iter(_cells(study)))
     command = rerun_command(study, cell)
+    assert "execution.time_limit=2.5" in command
     assert "protocol=paper" in command
     assert "protocol.scans=7" in command
     assert "protocol.folds" not in command
@@ -171,6 +172,34 @@ def test_missing_data_are_named_in_one_line_and_the_rest_runs(lab, capsys):
     assert set(result.frame["dataset"]) == {"iris"}
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing: ")]
     assert "MLOML_DATA" in line
+
+
+def test_without_any_data_the_run_ends_in_one_line_and_earlier_files_stay(lab, capsys):
+    run_study(lab.study(algorithms=["euclidean"]))
+    before = {path: path.read_bytes() for path in lab.results.rglob("*") if path.is_file()}
+    capsys.readouterr()
+    with pytest.raises(DatasetUnavailableError, match=r"lsvt.*\(and no other of the 2 datasets") as caught:
+        run_study(lab.study(datasets=["lsvt", "pems"], algorithms=["euclidean"]))
+    assert "\n" not in str(caught.value) and not capsys.readouterr().out
+    assert {path: path.read_bytes() for path in lab.results.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(("folds", "most"), [(2, 37), (5, 60)])
+def test_there_are_at_most_as_many_neighbours_as_rows_to_take_them_from(lab, folds, most):
+    from mloml.datasets import load
+    from mloml.evaluation.splits import fold_indices, split_indices
+    from mloml.execution.inventory import take_inventory
+
+    study = lab.study(protocol={"neighbours": most, "folds": folds})
+    y = load(study.datasets[0]).y
+    rows = fold_indices(y[split_indices(y, 0, 0, "iris")[0]], 0, 0, "iris", folds)
+    assert most == min(len(fit) for fit, _ in rows)
+    assert len(take_inventory(study, print).cells) == 6
+    with pytest.raises(
+        ConfigError, match=rf"^protocol.neighbours={most + 1}: must be at most {most}, the rows"
+    ):
+        run_study(lab.study(protocol={"neighbours": most + 1, "folds": folds}))
+    assert not (lab.results / "small" / "cells.csv").exists()
 
 
 def test_tables_are_refreshed_while_the_run_goes_on(lab):

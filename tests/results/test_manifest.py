@@ -1,6 +1,7 @@
 """Manifests, and whether an artefact still matches the store."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -134,6 +135,17 @@ def test_status_answers_with_words_and_an_exit_code(artefact, capsys):
     output = capsys.readouterr().out
     assert "small: differs" in output
     assert f"damaged: {store.path(cells[0])}" in output
+
+
+def test_status_looks_at_the_reference_only_when_it_is_named(artefact, capsys):
+    folder, *_ = artefact
+    reference = folder.parent / "reference"
+    shutil.copytree(folder, reference / "small")
+    assert provenance.main(["--results", str(folder.parent)]) == 0
+    assert capsys.readouterr().out == f"{folder}: matches the store\n"
+    for words in (["--results", str(reference)], [str(reference / "small")]):
+        assert provenance.main(words) == 1
+        assert f"{reference / 'small'}: differs\n  2 cells are not in" in capsys.readouterr().out
 
 
 def test_status_of_an_empty_folder_says_what_to_do(tmp_path):

@@ -65,6 +65,8 @@ def study_from_config(config: DictConfig, name: str, folders: tuple[str, ...] = 
 def compose_config(config_name: str, overrides: Sequence[str]) -> DictConfig:
     """Compose with Hydra; unknown options and misspelt keys are refused with a suggestion first."""
     parsed = override_checks.parse(overrides)
+    fields = override_checks.RUN if config_name == "config" else override_checks.EXPERIMENT
+    override_checks.check_one_run(parsed, fields)
     beside = search_path(overrides)
     in_groups = [override for override in parsed if override.key_or_group in override_checks.GROUPS]
     override_checks.check(in_groups, OmegaConf.create(), beside)
@@ -90,7 +92,7 @@ def typed(cls: type[T], node: Any, key: str) -> T:
     except OmegaConfBaseException as error:
         path = str(error.full_key or "")
         value = OmegaConf.select(OmegaConf.create(given), path) if path else given
-        raise ConfigError(f"{key}.{path}={value}: {_expectation(error)}") from None
+        raise ConfigError(f"{key}.{path}={value}: {_expectation(error, value)}") from None
 
 
 def algorithm(node: Any, key: str = "algorithm") -> Algorithm:
@@ -131,25 +133,27 @@ def _schema(cls: type) -> DictConfig:
 
 
 def _plain(node: Any) -> dict[str, Any]:
-    plain: Any = OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
-    return dict(plain)
+    return dict(_value(node))
+
+
+def _value(node: Any) -> Any:
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
 
 
 def _settings(config: DictConfig) -> dict[str, Any]:
-    record = tuple(config.record)
-    for word in record:
-        if word not in ("layers", "scans"):
-            raise ConfigError(f"record={list(record)}: must be a list of 'layers' and 'scans'")
+    record = _value(config.record)
+    if not isinstance(record, list) or any(word not in ("layers", "scans") for word in record):
+        raise ConfigError(f"record={record}: must be a list of 'layers' and 'scans'")
     return {
         "protocol": typed(ProtocolConfig, config.protocol, "protocol"),
         "execution": typed(ExecutionConfig, config.execution, "execution"),
         "data": typed(DataSettings, config.data, "data"),
-        "record": record,
+        "record": tuple(record),
     }
 
 
 def _listed(config: DictConfig, key: str) -> list[Any]:
-    entries = OmegaConf.to_container(config[key], resolve=True)
+    entries = _value(config[key])
     if not isinstance(entries, list) or not entries:
         raise ConfigError(f"{key}={entries}: must be a list such as '[a,b]' with at least one name")
     return entries
@@ -157,10 +161,11 @@ def _listed(config: DictConfig, key: str) -> list[Any]:
 
 def _left_out(config: DictConfig) -> tuple[dict[str, list[str]], ...]:
     """Return the pairs that an experiment leaves out; one without names both ways would leave out nothing."""
-    entries: Any = OmegaConf.to_container(config.get("leave_out", OmegaConf.create([])), resolve=True)
-    for entry in entries:
-        if set(entry) != {"algorithms", "datasets"} or not all(isinstance(v, list) for v in entry.values()):
-            raise ConfigError(f"leave_out={entry}: must be '{{algorithms: [a,b], datasets: [c]}}'")
+    entries = _value(config.get("leave_out", []))
+    for entry in entries if isinstance(entries, list) else [entries]:
+        whole = isinstance(entry, dict) and set(entry) == {"algorithms", "datasets"}
+        if not (whole and all(isinstance(names, list) for names in entry.values())):
+            raise ConfigError(f"leave_out={entry}: must be '[{{algorithms: [a,b], datasets: [c]}}]'")
     return tuple(entries)
 
 
@@ -205,8 +210,9 @@ def _check_parameter(learner: Any, word: str, value: Any, key: str) -> None:
         raise ConfigError(f"{key}={value}: {error}") from None
 
 
-def _expectation(error: OmegaConfBaseException) -> str:
+def _expectation(error: OmegaConfBaseException, value: Any) -> str:
     """Say in words what type was expected."""
     message = str(error).splitlines()[0]
     words = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
+    words["ListConfig"] = f"a list such as [{value}]"
     return next((f"must be {text}" for kind, text in words.items() if kind in message), message)

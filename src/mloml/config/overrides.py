@@ -15,6 +15,9 @@ from mloml.config.tree import require_choice
 from mloml.errors import ConfigError, suggestion
 
 GROUPS = ("dataset", "algorithm", "protocol", "execution", "data")
+RUN = (*GROUPS, "record")
+EXPERIMENT = ("name", "datasets", "algorithms", "protocol", "execution", "data", "record", "leave_out")
+"""The fields that a run and an experiment are read from."""
 
 
 def parse(overrides: Sequence[str]) -> list[Override]:
@@ -45,8 +48,21 @@ def check(overrides: Sequence[Override], base: DictConfig, beside: Sequence[str]
         if key in GROUPS:
             for value in values(override):
                 require_choice(key, str(value), beside)
-        elif not (override.is_add() or override.is_force_add() or key.split(".")[0].split("/")[0] == "hydra"):
+        elif not (_adds(override) or _first_part(override) == "hydra"):
             _require_key(key, override, base)
+
+
+def check_one_run(overrides: Sequence[Override], fields: Sequence[str]) -> None:
+    """Refuse what no single run has: several values at once, groups and added fields that nobody reads."""
+    for override in overrides:
+        word, key, field = str(override.input_line), override.key_or_group, _first_part(override)
+        if override.is_sweep_override():
+            raise ConfigError(f"{word}: must be one value; several make a sweep: mloml -m {word}")
+        if field not in (*fields, "hydra") and (field in GROUPS or _adds(override)):
+            value = word.partition("=")[2].strip("[]")
+            listed = key == field and f"{field}s" in fields
+            hint = f"; did you mean '{field}s=[{value}]'?" if listed else suggestion(field, fields)
+            raise ConfigError(f"{word}: there is no field '{field}' here, only {', '.join(fields)}{hint}")
 
 
 def single_jobs(overrides: Sequence[str]) -> Iterator[list[str]]:
@@ -81,6 +97,14 @@ def number_of_jobs(overrides: Sequence[str]) -> int:
     6
     """
     return prod(len(values(override)) for override in parse(overrides))
+
+
+def _adds(override: Override) -> bool:
+    return override.is_add() or override.is_force_add()
+
+
+def _first_part(override: Override) -> str:
+    return override.key_or_group.split(".")[0].split("/")[0]
 
 
 def _require_key(key: str, override: Override, base: DictConfig) -> None:

@@ -148,6 +148,12 @@ class Study:
 
     def __post_init__(self) -> None:
         require_name("name", self.name)
+        for key, parts in (("datasets", self.datasets), ("algorithms", self.algorithms)):
+            names = [part.name for part in parts]
+            twice = [name for name in names if names.count(name) > 1]
+            _require(
+                not twice, key, f"[{','.join(twice)}]", "different names; a variant takes one by 'name: NAME'"
+            )
 
     def leaves_out(self, dataset: str, algorithm: str) -> bool:
         """Tell whether an algorithm is not run on a dataset."""

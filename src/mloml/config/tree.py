@@ -32,7 +32,7 @@ def search_path_override(folders: Iterable[str]) -> str:
     >>> search_path_override(["/"])
     'hydra.searchpath=[file:///]'
     """
-    return f"{SEARCH_PATH}=[{','.join(_address(folder) for folder in folders)}]"
+    return f"{SEARCH_PATH}=[{','.join(address(folder) for folder in folders)}]"
 
 
 def search_path(overrides: Sequence[str]) -> list[str]:
@@ -49,7 +49,7 @@ def search_path(overrides: Sequence[str]) -> list[str]:
                 found = None
             if not isinstance(found, list):
                 raise ConfigError(f"{word}: must be a list of folders such as [my/conf]")
-            return [_address(str(folder)) for folder in found]
+            return [address(str(folder)) for folder in found]
     return []
 
 
@@ -115,12 +115,17 @@ def _first_with(config_name: str, beside: Sequence[str]) -> list[str]:
     return [first, *(place for place in (ours, *beside) if place != first)]
 
 
-def _address(folder: str) -> str:
+def address(folder: str, key: str = SEARCH_PATH) -> str:
+    """Return a folder as Hydra writes it; one that is not there is refused under the key that named it.
+
+    >>> address("/")
+    'file:///'
+    """
     if "://" in folder:
         return folder
     path = Path(folder).expanduser().resolve()
     if not path.is_dir():
-        raise ConfigError(f"{SEARCH_PATH}: '{folder}' is no folder")
+        raise ConfigError(f"{key}: '{folder}' is no folder")
     return f"file://{path}"
 
 

@@ -12,14 +12,14 @@ from mloml.errors import DataFormatError
 
 
 def text_lines(stream: BinaryIO, where: str) -> Iterator[str]:
-    """Decode lines, leaving out a byte order mark; what is no text says so."""
+    """Decode lines, leaving out a byte order mark; what is not UTF-8 says so."""
     try:
         for line in io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None):
             if "\0" in line:
                 raise DataFormatError(f"{where}: holds binary data where text is expected")
             yield line
     except UnicodeDecodeError as error:
-        raise DataFormatError(f"{where}: is no text file ({error.reason})") from None
+        raise DataFormatError(f"{where}: is not UTF-8; save it as UTF-8 text ({error.reason})") from None
 
 
 def read_delimited(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mloml.errors import DatasetUnavailableError
+from mloml.errors import ConfigError, DatasetUnavailableError
 from mloml.execution.job import Job
 from mloml.results.manifest import Source
 
 if TYPE_CHECKING:
-    from mloml.config.schema import Study
+    from mloml.config.schema import ProtocolConfig, Study
+    from mloml.datasets import Dataset
     from mloml.datasets.catalogue import DatasetConfig, DataSettings
     from mloml.evaluation.cell import Cell
 
@@ -49,7 +51,15 @@ class Inventory:
 
 
 def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
-    """Find the data of a study and list its cells; ``say`` is told, a line each, what is missing."""
+    """Find the data of a study and list its cells; ``say`` is told, a line each, what is missing.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        When there is none of its datasets.
+    ConfigError
+        When one of them is too small for the protocol.
+    """
     from mloml.datasets import load, pin
     from mloml.evaluation.cell import Cell, cells_of_splits
 
@@ -59,11 +69,9 @@ def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
         try:
             data = load(config, settings)
         except DatasetUnavailableError as error:
-            # A set and the paper's variant of it are missing for one reason, which is said once.
-            if str(error) not in inventory.missing.values():
-                say(f"missing: {error}")
             inventory.missing[config.name] = str(error)
             continue
+        _require_neighbours(study.protocol, data)
         inventory.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
         inventory._pinned[config.name] = _absolute(config, "path"), pin(data, settings)
         for algorithm in study.algorithms:
@@ -73,6 +81,13 @@ def take_inventory(study: Study, say: Callable[[str], None]) -> Inventory:
                 config.name, data.checksum, algorithm, study.protocol, 0, study.record, data.X.shape[1]
             )
             inventory.cells += cells_of_splits(first, study.protocol.splits)
+    # A set and the paper's variant of it are missing for one reason, which is said once.
+    reasons = list(dict.fromkeys(inventory.missing.values()))
+    if reasons and not inventory.sources:  # files of an earlier run must not be emptied
+        others = f" (and no other of the {len(study.datasets)} datasets is available)" if reasons[1:] else ""
+        raise DatasetUnavailableError(f"{reasons[0]}{others}")
+    for reason in reasons:
+        say(f"missing: {reason}")
     return inventory
 
 
@@ -84,6 +99,19 @@ def in_turn(cells: Iterable[Cell]) -> list[Cell]:
     cells = list(cells)
     place = {name: i for i, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
     return sorted(cells, key=lambda cell: (place[cell.dataset], cell.split))
+
+
+def _require_neighbours(protocol: ProtocolConfig, data: Dataset) -> None:
+    """Refuse to take more neighbours than there are rows: everybody would vote on every row."""
+    from mloml.evaluation.splits import split_indices
+
+    half = len(split_indices(data.y, 0, protocol.seed, data.name)[0])
+    fold = half - math.ceil(half / protocol.folds)
+    if protocol.neighbours > fold:
+        raise ConfigError(
+            f"protocol.neighbours={protocol.neighbours}: must be at most {fold}, the rows of {data.name} "
+            f"that a fold is trained on (protocol.folds={protocol.folds})"
+        )
 
 
 def _absolute(config: Config, *names: str) -> Config:

@@ -46,8 +46,9 @@ class Estimate:
         self._left[_group(cell)] -= 1
 
     def seconds_left(self) -> float | None:
-        """Return the expected seconds until the end, or None when nothing is known yet."""
-        if not self._count:
+        """Return the expected seconds until the end, or None while an algorithm has not been seen."""
+        known = {algorithm for _, algorithm in self._count}
+        if not known or any(count and group[1] not in known for group, count in self._left.items()):
             return None
         means = {group: self._seconds[group] / self._count[group] for group in self._count}
         unknown = sum(means.values()) / len(means)
@@ -108,8 +109,9 @@ class Board:
         """Return the time gone and left, and the failures."""
         now = time.monotonic()
         words = [f"{clock(now - self._start)} gone"]
-        if self._end is not None and self._done < self._total:
-            words.append(f"about {clock(max(0.0, self._end - now))} left")
+        left = 0.0 if self._end is None or self._done == self._total else self._end - now
+        if left >= 1:  # an estimate that is used up says nothing
+            words.append(f"about {clock(left)} left")
         if self._failed:
             words.append(f"{self._failed} failed")
         return ", ".join(words)

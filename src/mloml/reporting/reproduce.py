@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 # Heavy imports stay inside functions: a misspelt override is answered at once.
 
+REPORT_HELP = """\
+mloml report [execution.results=FOLDER]
+  The claim table made anew, and one HTML page over all that was made: FOLDER/report/index.html
+"""
+
 
 def main(name: str) -> None:
     """Do what ``mloml reproduce NAME`` does with this process's arguments: a script is this one call."""
@@ -39,8 +44,8 @@ def run(arguments: Sequence[str], command: Command) -> int:
         That asked for it.
     """
     if not arguments or {"-h", "--help"} & set(arguments):
-        print(_list_of_artefacts(), end="")
-        return 0 if arguments else 2
+        print(REPORT_HELP if "report" in arguments[:1] else _list_of_artefacts(), end="")
+        return 0
     name, words = arguments[0], Words.of(arguments[1:])
     if words.flags:
         raise ConfigError(f"{words.flags[0]}: no such flag here, only --config-dir FOLDER and --help")
@@ -114,7 +119,7 @@ def _all(overrides: Sequence[str], command: Command) -> int:
 
 
 def report(overrides: Sequence[str]) -> int:
-    """Write the HTML page over a results folder; overrides that are for the runs are ignored.
+    """Write the HTML page over a results folder; overrides that are for the runs are checked and ignored.
 
     What is made of other artefacts' tables is made anew first: the page never shows a claim table that is
     older than the tables it is about.
@@ -131,9 +136,13 @@ def report(overrides: Sequence[str]) -> int:
 
 
 def results_folder(overrides: Sequence[str]) -> Path:
-    """Return the results folder that a command line names, ``results`` by default; it must be there."""
-    words = dict(word.partition("=")[::2] for word in overrides)
-    results = Path(words.get("execution.results", "results"))
+    """Return the results folder that a command line names, ``results`` by default; it must be there.
+
+    The other words are for runs; they are checked as a run would, so that a slip is not taken for one.
+    """
+    from mloml.config.compose import compose_study
+
+    results = Path(compose_study("table2", overrides).execution.results)
     if not results.is_dir():
         hint = "there is no such folder; `mloml reproduce table2` makes one"
         raise MlomlError(f"execution.results={results}: {hint}")

@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from mloml.results.store import Store
 
     parser = argparse.ArgumentParser(prog="mloml status", description=main.__doc__)
-    parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all there are")
+    parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all but reference/*")
     parser.add_argument("--results", type=Path, default=Path("results"), help="results folder (results)")
     parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
@@ -32,7 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         report = cost_report(store)
         fill_in(arguments.into, report) if arguments.into else print(report)
         return 0
-    folders = arguments.folder or sorted(path.parent for path in arguments.results.rglob(MANIFEST))
+    there = sorted(path.parent for path in arguments.results.rglob(MANIFEST))
+    # What the repository brings along was made by other code, and its cells are not in this store.
+    own = [path for path in there if path.relative_to(arguments.results).parts[:1] != ("reference",)]
+    folders = arguments.folder or own
     if not folders:
         raise MlomlError(
             f"{arguments.results}: no artefact there yet; `mloml reproduce table2 protocol=lite` makes one"

@@ -1,56 +1,56 @@
-"""One table for a whole sweep, from the cells its jobs left behind."""
+"""One table for a whole sweep, from what its jobs returned."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from mloml.reporting.files import write_csv, write_file
 from mloml.reporting.markdown import frame_to_markdown
 
-NOTE = "overrides.json"
+if TYPE_CHECKING:
+    from mloml.execution.result import StudyResult
 
 
 class SweepTable(Callback):
     """Hydra callback: when a multirun ends, write ``sweep.csv`` and ``sweep.md`` over all of its jobs."""
 
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+
+    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
+        """Keep a job's row."""
+        result = job_return.return_value if job_return.status is JobStatus.COMPLETED else None
+        self._rows.append(job_row(job_return.overrides or [], result))
+
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Collect the jobs' cells and tell where the table is."""
+        """Write the table and tell where it is."""
         folder = Path(config.hydra.sweep.dir)
-        table = sweep_table(folder)
+        table = pd.DataFrame(self._rows)
         write_csv(folder / "sweep.csv", table)
         write_file(folder / "sweep.md", frame_to_markdown(table) + "\n")
         _print(table, folder)
 
 
-def note_overrides(folder: Path, overrides: Sequence[str]) -> None:
-    """Leave a job's overrides beside its results: they are its row in the sweep's table."""
-    write_file(folder / NOTE, json.dumps(list(overrides)))
+def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, Any]:
+    """Return a job's overrides, mean and standard deviation of its error, splits and seconds.
 
-
-def sweep_table(folder: Path) -> pd.DataFrame:
-    """Return one row per job: its overrides, mean and standard deviation of the error, splits, seconds."""
-    rows = []
-    for note in sorted(folder.glob(f"*/{NOTE}"), key=lambda path: int(path.parent.name)):
-        pairs = [word.split("=", 1) for word in json.loads(note.read_text(encoding="utf-8"))]
-        rows.append(dict(pairs) | _job_summary(note.parent / "cells.csv"))
-    return pd.DataFrame(rows)
-
-
-def _job_summary(cells_file: Path) -> dict[str, Any]:
-    """Summarise a job; an error over fewer splits than asked for is left out, not averaged in silence."""
-    if not cells_file.is_file():
-        return {"error": None, "std": None, "splits": 0, "failed": 0, "seconds": 0.0}
-    cells = pd.read_csv(cells_file)
+    A job that was refused has no result; an error over fewer splits than asked for is left out, not averaged
+    in silence.
+    """
+    row: dict[str, Any] = dict(word.partition("=")[::2] for word in overrides)
+    if result is None:
+        return row | {"error": None, "std": None, "splits": 0, "failed": 0, "seconds": 0.0}
+    cells = result.frame
     done = cells[cells["status"] == "ok"]
     whole = len(cells) > 0 and len(done) == len(cells)
-    return {
+    return row | {
         "error": round(float(done["error"].mean()), 4) if whole else None,
         "std": round(float(done["error"].std(ddof=1)), 4) if whole and len(done) > 1 else None,
         "splits": len(done),

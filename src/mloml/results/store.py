@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from mloml.errors import CellFileError
+from mloml.errors import CellFileError, StoreError
 from mloml.files import clear, write_atomically
 from mloml.results import cell_file
 from mloml.results.collector import collector_at_rest
@@ -156,7 +156,11 @@ class Store:
     def require_writable(self) -> None:
         """Raise a :class:`StoreError` when nothing could be stored, before hours are spent."""
         probe = self.folder / f".probe-{uuid4().hex}"
-        write_atomically(probe, "")
+        try:
+            write_atomically(probe, "")
+        except StoreError as error:
+            reason = str(error).removeprefix(f"{probe}: ")
+            raise StoreError(f"execution.results={self.folder.parent}: {reason}") from None
         probe.unlink(missing_ok=True)
 
 
