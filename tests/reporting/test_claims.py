@@ -74,6 +74,21 @@ def test_error_rates_are_judged_by_the_share_of_cells_that_agree(agree, verdict)
     assert answer.ours.startswith(f"{agree} of 10 cells agree on 10 sets")
 
 
+def test_of_nothing_nothing_follows():
+    comparison, tests = cells("www", "www", "www", "of_my_own")
+    comparison = comparison.assign(verdict="agrees")
+    for name in ("errors_own", "errors_others", "errors_propagation"):
+        assert JUDGES[name](comparison).verdict == "not tested"
+    for name in ("fp_beats_bp", "fp_ties_fbp"):
+        assert JUDGES[name](comparison, tests).verdict == "not tested"
+    assert JUDGES["mloml_wins"](comparison.assign(paper_mark=""), tests).verdict == "not tested"
+    marks = {f"{step}_mark_corrected": ["win"] for step in ("whole", "untrained", "learning")}
+    assert JUDGES["learned"](pd.DataFrame({"counted": ["False"]} | marks)).verdict == "not tested"
+    row = {"study": ["clean"], "test": ["other"], "algorithm": ["mine"], "verdict": ["smaller"], "sets": [9]}
+    for name in ("rivals_elsewhere", "euclidean_elsewhere"):
+        assert JUDGES[name](pd.DataFrame(row)).verdict == "not tested"
+
+
 def curves(differences, p_corrected, algorithm="mloml_r_5") -> pd.DataFrame:
     """Return the end of a curve against its beginning; every change is significant by the plain test."""
     return pd.DataFrame(
@@ -232,3 +247,18 @@ def test_the_seed_is_judged_by_conclusions_that_stay(same, verdict):
 def test_an_answer_knows_only_the_five_words():
     with pytest.raises(ValueError, match="splendid"):
         Answer("", "splendid")
+
+
+@pytest.mark.parametrize(
+    ("spread", "verdict"), [(0.1, "reproduced"), (2.0, "not reproduced")]
+)  # the same medians, told apart by every run or by none
+def test_fp_is_the_fastest_only_beyond_the_spread_of_the_runs(spread, verdict):
+    rows = [
+        (d, "relu", name, time, time - spread, time + spread)
+        for d in (4, 8)
+        for name, time in (("fp", 5.0), ("bp", 6.0), ("fbp", 9.0))
+    ]
+    columns = ["features", "activation", "strategy", "microseconds", "lowest", "highest"]
+    answer = JUDGES["fp_fastest"](pd.DataFrame(rows, columns=columns))
+    assert answer.verdict == verdict
+    assert "the lowest in 2 of 2 settings" in answer.ours

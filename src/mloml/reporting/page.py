@@ -26,8 +26,8 @@ from mloml.reporting.views import View, anchor_of, frame_view, grid_view
 ELSEWHERE = ("store", "runs", "sweeps", "report", "reference")
 """Folders of results that hold no artefacts of their own; the published reference has a page of its own."""
 
-MOST_ROWS = 400
-"""Longer tables are named, not shown: nobody reads them, and the page must be small enough to send."""
+MOST_ROWS = 160
+"""Longer tables, mostly numbers behind a curve, are named, not shown: the page must be easy to send."""
 
 
 @dataclass

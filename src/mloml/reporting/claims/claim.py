@@ -71,11 +71,13 @@ class Claim:
 
 
 def by_share(part: int, whole: int) -> str:
-    """Return the verdict for "so many of so many": nearly all, more than half, or fewer.
+    """Return the verdict for "so many of so many": nearly all, more than half, or fewer; of none, no verdict.
 
-    >>> by_share(45, 50), by_share(26, 50), by_share(25, 50)
-    ('reproduced', 'reproduced in part', 'not reproduced')
+    >>> by_share(45, 50), by_share(26, 50), by_share(25, 50), by_share(0, 0)
+    ('reproduced', 'reproduced in part', 'not reproduced', 'not tested')
     """
+    if not whole:
+        return UNTESTED
     if part >= MOST * whole:
         return REPRODUCED
     return IN_PART if part > HALF * whole else NOT

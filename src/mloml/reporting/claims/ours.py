@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mloml.reporting.claims.claim import BY_SHARE, NOT, Answer, Claim, by_share
+from mloml.reporting.claims.claim import BY_SHARE, NOT, UNTESTED, Answer, Claim, by_share
 from mloml.reporting.parts.beyond.side import SCALINGS
 
 STACKS = ("mloml_t", "mloml_s", "mloml_r")
@@ -25,7 +25,8 @@ def gain_is_learned(gains: pd.DataFrame) -> Answer:
         f"the untrained stack's error in {int(learned.sum())} and raises it in {int(worse.sum())}"
     )
     both = int((better & learned).sum())
-    return Answer(text, by_share(both, int(better.sum())) if better.any() else NOT)
+    none = UNTESTED if cases.empty else NOT
+    return Answer(text, by_share(both, int(better.sum())) if better.any() else none)
 
 
 def seed_does_not_matter(both: pd.DataFrame) -> Answer:
@@ -58,6 +59,8 @@ def beats_euclidean_elsewhere(over_sets: pd.DataFrame) -> Answer:
 
 def _over_sets(pairs: pd.DataFrame) -> Answer:
     """Count smaller and larger errors by study: Wilcoxon's test over the sets with Holm's correction."""
+    if pairs.empty:
+        return Answer("not compared", UNTESTED)
     parts = []
     for study, part in pairs.groupby("study", sort=False):
         smaller, larger = (int((part["verdict"] == word).sum()) for word in ("smaller", "larger"))

@@ -15,6 +15,7 @@ from mloml.reporting.claims.claim import (
     IN_PART,
     NOT,
     REPRODUCED,
+    UNTESTED,
     Answer,
     Claim,
     by_share,
@@ -96,7 +97,7 @@ def _against(cells: pd.DataFrame, when: str) -> Answer:
         "conclusions are the paper's"
     )
     wins, losses = (int((cells["mark_paired"] == mark).sum()) for mark in ("win", "loss"))
-    weaker = IN_PART if wins > losses else NOT
+    weaker = UNTESTED if cells.empty else IN_PART if wins > losses else NOT
     return Answer(text, REPRODUCED if _kept(cells) else weaker, _printed(cells))
 
 

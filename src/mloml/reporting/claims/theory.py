@@ -78,18 +78,23 @@ def proposition1(layers: pd.DataFrame) -> Answer:
 
 
 def fp_is_fastest(cost: pd.DataFrame) -> Answer:
-    """Count the settings in which FP's time per triplet is the lowest of the three strategies."""
-    rows = ["features", "activation"]
-    wide = cost.pivot(index=rows, columns="strategy", values="microseconds")  # noqa: PD010
-    lowest = int((wide["fp"] <= wide[["bp", "fbp"]].min(axis=1)).sum())
+    """Count the settings in which FP is the fastest of the three strategies beyond the spread of the runs."""
+    rows, others = ["features", "activation"], ["bp", "fbp"]
+    wide, fastest_run, slowest_run = (
+        cost.pivot(index=rows, columns="strategy", values=name)  # noqa: PD010
+        for name in ("microseconds", "lowest", "highest")
+    )
+    lowest = int((wide["fp"] <= wide[others].min(axis=1)).sum())
+    clearly = int((slowest_run["fp"] < fastest_run[others].min(axis=1)).sum())
     ratio = wide["bp"] / wide["fp"]
     text = (
-        f"FP is the fastest in {lowest} of {len(wide)} settings (d and activation); BP takes "
+        f"FP's median time is the lowest in {lowest} of {len(wide)} settings (d and activation), and in "
+        f"{clearly} its slowest run is faster than the others' fastest; BP takes "
         f"{ratio.min():.1f} to "
         f"{ratio.max():.1f} times as long, FBP {(wide['fbp'] / wide['fp']).min():.1f} to "
         f"{(wide['fbp'] / wide['fp']).max():.1f}"
     )
-    return Answer(text, by_share(lowest, len(wide)))
+    return Answer(text, by_share(clearly, len(wide)))
 
 
 def cost_is_quadratic(growth: pd.DataFrame) -> Answer:
@@ -155,7 +160,8 @@ CLAIMS = (
         "said in the text",
         ("table3/cost",),
         fp_is_fastest,
-        f"settings in which FP's time per triplet is the lowest; {BY_SHARE}",
+        "settings in which FP's slowest run is faster than the others' fastest (by medians the verdict "
+        f"changed from one measurement to the next); {BY_SHARE}",
         "table3/cost.md",
         "make reproduce-table3",
     ),
