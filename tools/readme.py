@@ -25,6 +25,7 @@ REFERENCE = ROOT / "results" / "reference"
 AT = "results/reference"
 FEATURES = (21, 57, 100, 400)
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "one layer")
+AFTER = ("after - plain 5-NN", "untrained - plain 5-NN")
 METHODS = {
     "MLOML-r, three layers, FP, a factor kept in every step": "MLOML-r, 3 layers, FP",
     "MOML, metric only": "MOML, M only",
@@ -98,6 +99,29 @@ def activations(reference: Path) -> str:
     )
 
 
+def drift(reference: Path) -> str:
+    """Return what each learner has over plain 5-NN after a stream changed, and what it has untrained."""
+    runs = pd.read_csv(reference / "bench" / "streams.csv")
+    of = {str(rows): found.set_index("learner") for rows, found in runs.groupby("rows")}
+    printed = table_lines(
+        ["", *(f"{rows}: {what}" for rows in of for what in ("trained", "untrained"))],
+        [
+            [learner, *(_signed(found.loc[learner, column]) for found in of.values() for column in AFTER)]
+            for learner in runs["learner"].unique()
+        ],
+    )
+    plain = runs["after"] - runs[AFTER[0]]
+    return (
+        f"{printed}\n\nAccuracy of 5-NN less that of plain 5-NN ({plain.min():.2f} to {plain.max():.2f}), "
+        f"mean of {runs['seeds'].min()} seeds "
+        "(`python benchmarks/streams.py --seeds 5 MOML MLOML MLOML-r OPML LEGO RDML OASIS SLMOML`)."
+    )
+
+
+def _signed(difference: float) -> str:
+    return f"{difference:+.3f}" if difference else "0"
+
+
 def _table2(reference: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
     folder = reference / "table2"
     table = pd.read_csv(folder / "ranks.csv").set_index("algorithm")
@@ -116,6 +140,7 @@ PAGES: dict[str, dict[str, Callable[[Path], str]]] = {
     "README.md": {"picture": picture, "claims": claims, "speed": speed},
     "docs/guide/choosing.md": {"ranks": ranks},
     "docs/guide/learning.md": {"activations": activations},
+    "docs/guide/streams.md": {"drift": drift},
 }
 
 
