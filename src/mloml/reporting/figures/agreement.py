@@ -63,9 +63,13 @@ def agreement_figure(
     return figure
 
 
+INSIDE = 0.9
+"""Of the way to the edge: farther out a marker would be cut in half."""
+
+
 def _draw_cell(axes: Axes, y: int, cell: Mapping[Any, Any]) -> None:
     colour, marker, x = COLOURS[cell["verdict"]], MARKERS[cell["verdict"]], cell["difference"]
-    if abs(x) <= REACH:
+    if abs(x) <= INSIDE * REACH:
         axes.plot([cell["low"], cell["high"]], [y, y], color=colour, linewidth=0.9, solid_capstyle="butt")
         axes.plot(x, y, marker, color=colour, markersize=2.6)
         return
