@@ -53,9 +53,7 @@ def readable_range(curves: Sequence[float], lines: Mapping[str, Ends]) -> Range:
     return Range(low, high, above, tuple(name for name in outside if name not in above))
 
 
-def show_range(
-    axes: Axes, span: Range, notes: Mapping[str, str], colours: Mapping[str, str]
-) -> None:
+def show_range(axes: Axes, span: Range, notes: Mapping[str, str], colours: Mapping[str, str]) -> None:
     """Set a panel's range, and write at its edges the notes on the lines that are not in it."""
     margin = 0.06 * (span.high - span.low)
     heads, feet = (NOTE_HEIGHT * len(names) for names in (span.above, span.below))
