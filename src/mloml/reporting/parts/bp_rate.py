@@ -35,8 +35,9 @@ def leads_of(results: Results) -> list[Lead]:
     labels = results.labels
     complete = set(results.complete[["dataset", "algorithm"]].itertuples(index=False, name=None))
     found = []
+    titles = labels.starred(labels.datasets)
     for base in activations(labels.algorithms):
-        for dataset, title in labels.datasets.items():
+        for dataset, title in titles.items():
             three = [(dataset, name) for name in (base, f"{base}_bp", f"{base}_bp_cv")]
             if complete.issuperset(three):
                 fp, bp, bp_cv = (results.errors[cell] for cell in three)
@@ -115,10 +116,11 @@ def compare_rates(results: Results, rate: float | None) -> tuple[str, tuple[str,
     grid = build_grid(
         results, caption("bp_rate", rate=fixed), "tab:bp-rate", shown, columns, [caption("bp_rate_marks")]
     )
+    notes = results.labels.footnotes(results.labels.starred(results.labels.datasets))
     page = (
         Text(sentences, listed=True),
         grid,
-        Text((caption("bp_rate_leads"),), heading="FP's lead on each data set"),
+        Text((caption("bp_rate_leads") + notes,), heading="FP's lead on each data set"),
         _printed(leads, titles),
     )
     table = Table("bp_rate", QUESTION, bp_rate_frame(leads), page)
