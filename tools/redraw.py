@@ -37,6 +37,8 @@ MEASURED: dict[str, Callable[[Path], Any]] = {
 """What was measured beside the cells, by artefact."""
 NOT_PUBLISHED = {"table2": ("selections",)}
 """Tables that need the validation errors, which are not published: they are kept as they are."""
+ROUNDED = {"fig4": ("fig4",)}
+"""Figures whose numbers come from seconds with more digits than are published: the numbers are kept."""
 NAMES = (
     "table2", "table3", "fig4", "fig5", "fig7", "fig8", "untrained", "protocols", "seeds", "signs", "draws",
     "beyond",
@@ -49,12 +51,14 @@ def redraw(name: str, reference: Path, target: Path) -> None:
     recipe, folder = find_recipe(name), reference / name
     measured = [MEASURED[name](folder)] if name in MEASURED else []
     artefact = recipe.make(list(_results(recipe, folder)), *measured)
-    kept = NOT_PUBLISHED.get(name, ())
+    kept, rounded = NOT_PUBLISHED.get(name, ()), ROUNDED.get(name, ())
     publish(replace(artefact, tables=tuple(t for t in artefact.tables if t.name not in kept)), target)
     for path in target.glob("*.pdf"):
         path.unlink()  # the reference has none
-    if kept:
-        _put_back(kept, folder / DOCUMENT, target / DOCUMENT)
+    for figure in rounded:
+        (target / f"{figure}.csv").unlink()
+    if kept or rounded:
+        _put_back(kept, rounded, folder / DOCUMENT, target / DOCUMENT)
 
 
 def _results(recipe: Recipe, folder: Path) -> Iterable[StudyResult]:
@@ -107,25 +111,30 @@ def _rows(error: float, curve: Sequence[float]) -> int:
     raise ValueError(f"{error}: not a share of test rows")
 
 
-def _put_back(names: Sequence[str], old: Path, new: Path) -> None:
-    """Put tables that could not be made anew where they were in the document."""
+def _put_back(names: Sequence[str], rounded: Sequence[str], old: Path, new: Path) -> None:
+    """Put tables and figures' numbers that could not be made anew where they were in the document."""
     before, after = (json.loads(path.read_text(encoding="utf-8")) for path in (old, new))
     made = {table["name"]: table for table in after["tables"]}
     order = [table["name"] for table in before["tables"] if table["name"] in {*made, *names}]
     was = {table["name"]: table for table in before["tables"]}
     after["tables"] = [was[name] if name in names else made[name] for name in order]
+    numbers = {figure["name"]: figure["numbers"] for figure in before["figures"]}
+    for figure in after["figures"]:
+        if figure["name"] in rounded:
+            figure["numbers"] = numbers[figure["name"]]
     new.write_text(json.dumps(after, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _seal(folder: Path, changed: Sequence[str]) -> None:
     """Say in the manifest which files are of which later revision."""
     file = folder / MANIFEST
-    if not file.is_file():
+    if not file.is_file() or not changed:
         return
     manifest = json.loads(file.read_text(encoding="utf-8"))
     sums = {name: sha256((folder / name).read_bytes()).hexdigest() for name in changed}
     manifest["files"] |= sums
-    manifest["redrawn"] = {"git": git_revision(), "files": sorted(changed)}
+    before = manifest.get("redrawn", {"files": []})["files"]
+    manifest["redrawn"] = {"git": git_revision(), "files": sorted({*before, *changed})}
     file.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
