@@ -150,9 +150,15 @@ def test_theorem_one_holds_in_part_if_its_condition_breaks(left, broken, verdict
             "sandwich_excess": 0.0,
             "share_condition_broken": [broken, 1.0],
             "share_leaving_cone": [0.1, 1.0],
+            "steps": 500,
+            "steps_looked_at": [10, 500],
         }
     )
-    assert JUDGES["theorem1"](steps).verdict == verdict
+    answer = JUDGES["theorem1"](steps)
+    assert answer.verdict == verdict
+    sampled = "on 1 of them the condition was looked at in a sample of the steps)"
+    assert answer.verdict == "false" or answer.ours.endswith(sampled)
+    assert "sample" not in JUDGES["theorem1"](steps.assign(steps_looked_at=500)).ours
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ class Found(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"lower on {self.lower} and higher on {self.higher} of {counted(self.sets, 'set')} "
-            f"({self.surely_lower} and {self.surely_higher} by the corrected test)"
+            f"lower on {self.lower} and higher on {self.higher} of {counted(self.sets, 'set')} by the plain "
+            f"paired test, {self.surely_lower} and {self.surely_higher} by the corrected one"
         )
 
     def verdict(self) -> str:

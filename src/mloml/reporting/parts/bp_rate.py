@@ -10,7 +10,7 @@ import pandas as pd
 from mloml.analysis.statistics import Gain, gain
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Table, Text, number
-from mloml.reporting.parts.gains import both_tests, gain_text, signed
+from mloml.reporting.parts.gains import both_tests, gain_text, interval, signed
 from mloml.reporting.parts.strategies import STRATEGIES, activations, strategy_of
 from mloml.reporting.tables import Results, build_grid
 
@@ -134,7 +134,7 @@ def _median(found: list[Gain]) -> str:
 def _named(leads: list[Lead], mark: str) -> str:
     """Name the data sets on which the corrected test sees a winner at the chosen rate, with the interval."""
     names = [
-        f"{lead.title} {signed(lead.chosen.gain)} ({signed(lead.chosen.low)} to {signed(lead.chosen.high)})"
+        f"{lead.title} {signed(lead.chosen.gain)} ({interval(lead.chosen)})"
         for lead in leads
         if lead.chosen.mark_corrected == mark
     ]
