@@ -38,8 +38,8 @@ def verdicts(evidence: Evidence) -> tuple[str, tuple[str, ...]]:
     )
     return headline, (
         f"Theorem 1: its one-step statement {holds(one_step_holds(definiteness))}, but nothing keeps its "
-        f"condition true over a run: in layer 1 it breaks in up to {percent(broken.max())} of the steps looked "
-        f"at, and up to {percent(first['share_leaving_cone'].max())} would have left the cone.",
+        f"condition true over a run: in layer 1 it breaks in up to {percent(broken.max())} of the steps "
+        f"looked at, and up to {percent(first['share_leaving_cone'].max())} would have left the cone.",
         f"Theorem 2: the claimed constant bound {holds(claimed)} (on the line, against U = −1/4, the "
         f"regret is {last['regret']:.1f} at T = {last['T']:.0f}, the bound {last['claimed_bound']:.1f}; on "
         f"data, where every U is a metric, it is exceeded in {exceeded} of {len(regret)} cases); the "
