@@ -37,7 +37,7 @@ def _evidence(folder: Path) -> dict[str, pd.DataFrame]:
     names = {"theorem1": "theorem1", "theorem2": "theorem2", "geometry": "proposition1_geometry"}
     found = {name: pd.read_csv(folder / f"{file}.csv", dtype={"phi": float}) for name, file in names.items()}
     wide = pd.read_csv(folder / "weights_by_scan.csv")
-    run = [name for name in wide if not name.startswith("w_")]
+    run = [name for name in wide if not str(name).startswith("w_")]
     weights = wide.melt(run, var_name="layer", value_name="weight")
     weights["layer"] = weights["layer"].str.removeprefix("w_").astype(int)
     weights = weights.sort_values("local_loss", ascending=False, kind="stable")  # the default's panels first

@@ -21,6 +21,7 @@ def along(figure: str, one: tuple[str, int], other: tuple[str, int]) -> tuple[li
     """Return both tests' marks of a point of a curve against another, over the sets: a win is a fall."""
     name = "scan" if figure == "fig7" else "layer"
     points = csv(f"{figure}/{name}_errors").set_index(["algorithm", name, "dataset", "split"])["error"]
+    points = points.sort_index()
     differences = points.loc[other] - points.loc[one]
     marks = [both_marks(part) for _, part in differences.groupby(level="dataset")]
     assert (differences.groupby(level="dataset").size() == 30).all()
