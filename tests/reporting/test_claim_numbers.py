@@ -141,3 +141,13 @@ def test_questions_that_the_paper_does_not_ask_are_counted_apart():
         f"Of {len(CLAIMS) - 4} claims of the paper: {len(CLAIMS) - 4} reproduced. Of 4 further questions, "
         "which the paper does not ask: 4 false."
     )
+
+
+@pytest.mark.parametrize(
+    ("exponent", "verdict"), [(2.2, "reproduced"), (2.22, "reproduced in part"), (2.5, "not reproduced")]
+)
+def test_an_exponent_is_shown_with_what_it_was_fitted_to(exponent, verdict):
+    growth = pd.DataFrame({"propagation": ["fp", "bp"], "exponent in features": [exponent, 2.0]})
+    answer = JUDGES["cost"](growth)
+    assert answer.verdict == verdict
+    assert f"FP {exponent:.2f}, BP 2.00 (fitted to medians from 100 to 400 features" in answer.ours

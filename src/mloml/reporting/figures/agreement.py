@@ -74,7 +74,8 @@ def _draw_cell(axes: Axes, y: int, cell: Mapping[Any, Any]) -> None:
         axes.plot(x, y, marker, color=colour, markersize=2.6)
         return
     edge, inner, side = (REACH, 0.76 * REACH, "right") if x > 0 else (-REACH, -0.76 * REACH, "left")
-    axes.plot(0.94 * edge, y, MARKERS[HIGHER if x > 0 else LOWER], color=colour, markersize=3)
+    arrow = MARKERS[HIGHER if x > 0 else LOWER]
+    axes.plot(0.94 * edge, y, arrow, color=colour, markersize=3, clip_on=False)
     text = f"+{number(x)}" if x > 0 else number(x).replace("-", "−")
     axes.text(inner, y, text, ha=side, va="center_baseline", fontsize=5, color=colour)
 
