@@ -36,11 +36,26 @@ def said(artefact: str) -> str:
     return (REFERENCE / artefact / "findings.md").read_text(encoding="utf-8").replace("\\", "")
 
 
+def claims() -> pd.DataFrame:
+    """Return the claim table."""
+    return pd.read_csv(REFERENCE / "claims" / "claims.csv", keep_default_na=False)
+
+
 def claim(beginning: str) -> pd.Series:
     """Return the row of the claim table that begins so."""
-    table = pd.read_csv(REFERENCE / "claims" / "claims.csv", keep_default_na=False)
-    (row,) = (row for _, row in table.iterrows() if row["claim"].startswith(beginning))
+    (row,) = (row for _, row in claims().iterrows() if row["claim"].startswith(beginning))
     return row
+
+
+def by_share(part: int, whole: int) -> str:
+    """Return the verdict that a share has: nearly all, more than half, or less."""
+    return (
+        "reproduced"
+        if part >= 0.9 * whole
+        else "reproduced in part"
+        if 2 * part > whole
+        else "not reproduced"
+    )
 
 
 def titles(artefact: str) -> dict[str, str]:

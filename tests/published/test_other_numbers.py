@@ -56,6 +56,23 @@ def test_claims_on_figures_five_seven_and_eight():
 
 
 @pytest.mark.parametrize(
+    ("beginning", "figure", "pairs"),
+    [
+        ("Figure 5", "fig5", [(DEEP, ("mloml_r_5", 1))]),
+        ("Figure 7", "fig7", [((name, 20), (name, 1)) for name in ("moml", "mloml_r")]),
+        ("Figure 8", "fig8", [(("rdml_multi", 5), ("rdml_identity", 0)), (("lego_multi", 5), ("lego", 0)),
+                              (("opml_multi", 5), ("opml", 0))]),
+    ],
+)  # fmt: skip
+def test_verdicts_on_the_figures_follow_their_rule(beginning, figure, pairs):
+    found = [along(figure, one, other) for one, other in pairs]
+    plain, corrected = ([mark for part in found for mark in part[test]] for test in (0, 1))
+    sure = 2 * corrected.count("win") > len(corrected) and "loss" not in corrected
+    part = "reproduced in part" if plain.count("win") > plain.count("loss") else "not reproduced"
+    assert claim(beginning)["verdict"] == ("reproduced" if sure else part)
+
+
+@pytest.mark.parametrize(
     ("figure", "beginning", "one", "other"),
     [
         ("fig5", "MLOML-r (5 layers), layer 5, against layer 1", DEEP, ("mloml_r_5", 1)),
@@ -89,6 +106,7 @@ def test_layers_are_followed_from_each_to_the_next():
         "the mean error by the corrected test"
     )
     assert f"({plain.count('win')} and {plain.count('loss')} by the plain paired one)" in said("theory")
+    assert claim("Proposition 1")["verdict"] == ("false" if "loss" in corrected else "not reproduced")
 
 
 def test_ratios_of_distances_fall_and_by_how_much():
@@ -102,6 +120,7 @@ def test_ratios_of_distances_fall_and_by_how_much():
     assert f"fall in {(change < 0).sum()} of {change.size} steps" in measured
     assert f"by more than 1 % in {(change < -0.01).sum()}, and" in measured
     assert f"on {(wide[:, -1] < wide[:, 0]).sum()} of {len(wide)} sets" in measured
+    assert claim("Figure 6")["verdict"] == oracle.by_share((change < -0.01).sum(), change.size)
 
 
 def test_what_is_said_of_the_theorems():
@@ -123,6 +142,8 @@ def test_what_is_said_of_the_theorems():
     assert f"and in {above[1]} of {len(line)} in one dimension" in measured
     assert all((frame.regret <= frame.corrected_bound * (1 + 1e-9)).all() for frame in (data, line))
     assert set(data.comparator) == {"0", "I", "best"}  # all of them metrics
+    assert claim("Theorem 2")["verdict"] == ("false" if sum(above) else "reproduced")
+    assert claim("Theorem 1")["verdict"] == "reproduced in part" and steps.share_condition_broken.any()
 
 
 def test_what_is_said_of_costs():
@@ -133,6 +154,7 @@ def test_what_is_said_of_costs():
     measured = claim("FP is the fastest")["measured"]
     assert f"the lowest in {lowest} of {len(times)} settings" in measured
     assert f"and in {clearly} its slowest run" in measured
+    assert claim("FP is the fastest")["verdict"] == oracle.by_share(clearly, len(times))
     for name in ("bp", "fbp"):
         ratio = times[name] / times.fp
         assert f"{ratio.min():.1f} to {ratio.max():.1f}" in measured
@@ -167,6 +189,7 @@ def test_what_an_untrained_stack_does_already():
         f"{count['untrained', 'loss']}; learning lowers the untrained stack's error in "
         f"{count['learning', 'win']} and raises it in {count['learning', 'loss']}"
     )
+    assert claim("What a stack gains")["verdict"] == oracle.by_share(both, count["whole", "win"])
     plain = [pair[0] for pair in marks["untrained"]]
     assert (
         f"already has in {count['untrained', 'win']} ({plain.count('win')} by the plain test), and has a "
