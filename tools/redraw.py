@@ -140,7 +140,7 @@ def _put_back(names: Sequence[str], rounded: Sequence[str], old: Path, new: Path
     new.write_text(json.dumps(after, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _seal(folder: Path, changed: Sequence[str]) -> None:
+def _seal(folder: Path, changed: Sequence[str], revision: object) -> None:
     """Say in the manifest which files are of which later revision."""
     file = folder / MANIFEST
     if not file.is_file() or not changed:
@@ -149,7 +149,7 @@ def _seal(folder: Path, changed: Sequence[str]) -> None:
     sums = {name: sha256((folder / name).read_bytes()).hexdigest() for name in changed}
     manifest["files"] |= sums
     before = manifest.get("redrawn", {"files": []})["files"]
-    manifest["redrawn"] = {"git": git_revision(), "files": sorted({*before, *changed})}
+    manifest["redrawn"] = {"git": revision, "files": sorted({*before, *changed})}
     file.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -161,7 +161,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="NAME")
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a file would")
     arguments = parser.parse_args()
-    found = 0
+    found, revision = 0, git_revision()  # before files of the reference change
     for name in arguments.names:
         with tempfile.TemporaryDirectory() as scratch:
             redraw(name, REFERENCE, Path(scratch))
@@ -173,7 +173,7 @@ def main() -> int:
             if not arguments.check:
                 for each in changed:
                     (folder / each).write_bytes(new[each])
-                _seal(folder, changed)
+                _seal(folder, changed, revision)
     return int(arguments.check and found > 0)
 
 
