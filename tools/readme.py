@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from mloml.analysis.statistics import gain
 from mloml.reporting.artefacts.claims import HOW, RECIPE, claims_frame, headline, linked, read
+from mloml.reporting.document import number
 from mloml.reporting.markdown import escape, frame_to_markdown, table_lines
 from mloml.reporting.publish import DOCUMENT, publish
 
@@ -62,11 +64,20 @@ def speed(reference: Path) -> str:
     ratio = times.set_index(["method", "features"])["NumPy / ours"]
     rows = [[title, *(f"{ratio[method, d]:.0f}" for d in FEATURES)] for title, method in METHODS.items()]
     table = table_lines(["", *(f"d = {d}" for d in FEATURES)], rows)
+    return f"{table}\n\n{_lmnn(batch)} ([all numbers]({AT}/bench/README.md), `make bench`)."
+
+
+def equal_objective(reference: Path) -> str:
+    """Return how long LMNN takes to metric-learn's objective, for a page that links to no file."""
+    batch = pd.read_csv(reference / "bench" / "batch.csv")
+    return f"{_lmnn(batch)} (`results/reference/bench/batch.csv`, `make bench`)."
+
+
+def _lmnn(batch: pd.DataFrame) -> str:
     lmnn = batch.set_index("what").loc["LMNN, 2500 x 21"]
     return (
-        f"{table}\n\nLMNN on 2500 × 21 takes {lmnn['ours s to theirs']:.1f} s to the objective at which "
-        f"metric-learn ends after {lmnn['theirs s']:.0f} s ([all numbers]({AT}/bench/README.md), "
-        "`make bench`)."
+        f"LMNN on 2500 × 21 takes {lmnn['ours s to theirs']:.1f} s to the objective at which metric-learn "
+        f"ends after {lmnn['theirs s']:.0f} s"
     )
 
 
@@ -78,11 +89,37 @@ def ranks(reference: Path) -> str:
         [title[str(name)], f"{rank:.1f}", f"{seconds[str(name)]:.2f}"]
         for name, rank in table["mean_rank"].items()
     ]
-    number = cells["dataset"].nunique()
+    sets = cells["dataset"].nunique()
     printed = table_lines(["method", "mean rank", "median seconds of a cell"], rows)
     return (
         f"Mean rank of each method over {_ranked(reference)} data sets (1 is best) and the median seconds of "
-        f"one cell (a split with its choice of parameters) on all {number}:\n\n{printed}"
+        f"one cell (a split with its choice of parameters) on all {sets}:\n\n{printed}\n\n"
+        f"Mean ranks that differ by less than {table['critical_difference'].iloc[0]:.1f} cannot be told "
+        "apart (Nemenyi)."
+    )
+
+
+def helps(reference: Path) -> str:
+    """Return on which data sets which learners err less than Euclidean distance by the corrected test."""
+    _, cells, title = _table2(reference)
+    counted = list(dict.fromkeys(pd.read_csv(reference / "table2" / "paper_comparison.csv")["dataset"]))
+    errors = {
+        place: part.sort_values("split")["error"].to_numpy()
+        for place, part in cells.groupby(["dataset", "algorithm"], sort=False)
+    }
+    found: dict[str, list[str]] = {}
+    for dataset in counted:
+        plain = errors[dataset, "euclidean"]
+        gains = {name: gain(plain, errors[dataset, name]) for name in title if name != "euclidean"}
+        better = [
+            f"{title[name]} {number(g.after)}" for name, g in gains.items() if g.mark_corrected == "win"
+        ]
+        found[f"{dataset} (Euclidean {number(plain.mean())})"] = better
+    some = "; ".join(f"{dataset}: {', '.join(names)}" for dataset, names in found.items() if names)
+    none = ", ".join(dataset.split(" (")[0] for dataset, names in found.items() if not names)
+    return (
+        f"By the corrected test, errors smaller than Euclidean distance's: {some}. On {none} no learner's "
+        "error is smaller by that test."
     )
 
 
@@ -122,6 +159,19 @@ def _signed(difference: float) -> str:
     return f"{difference:+.3f}" if difference else "0"
 
 
+def at_the_border(reference: Path) -> str:
+    """Return on which data sets how many steps of the largest step size would leave the cone."""
+    steps = pd.read_csv(reference / "theory" / "theorem1.csv")
+    first = steps[(steps["layer"] == 1) & (steps["gamma"] == steps["gamma"].max())]
+    shares = first.set_index("dataset")["share_leaving_cone"].sort_values(ascending=False)
+    most = ", ".join(f"{100 * share:.0f} % on {name}" for name, share in shares.head(3).items())
+    return (
+        f"With γ = {first['gamma'].iloc[0]:g} the active steps of the first layer that would leave the cone "
+        f"are {most}, and fewer on the {len(shares) - 3} other sets "
+        "(`results/reference/theory/theorem1.csv`)."
+    )
+
+
 def _table2(reference: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
     folder = reference / "table2"
     table = pd.read_csv(folder / "ranks.csv").set_index("algorithm")
@@ -138,7 +188,9 @@ def _ranked(reference: Path) -> int:
 
 PAGES: dict[str, dict[str, Callable[[Path], str]]] = {
     "README.md": {"picture": picture, "claims": claims, "speed": speed},
-    "docs/guide/choosing.md": {"ranks": ranks},
+    "docs/guide/choosing.md": {"ranks": ranks, "helps": helps},
+    "docs/comparison.md": {"lmnn": equal_objective},
+    "docs/reproducibility.md": {"cone": at_the_border},
     "docs/guide/learning.md": {"activations": activations},
     "docs/guide/streams.md": {"drift": drift},
 }

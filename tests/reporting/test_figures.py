@@ -92,6 +92,24 @@ def test_a_line_far_from_the_curves_is_named_at_the_edge_and_does_not_squash_the
     assert [text.get_text() for text in axes.texts] == ["↓ MOML .070"]
 
 
+def test_an_untrained_stack_far_from_the_curves_is_named_with_its_first_and_last_error(records):
+    """As on mlprove, where it would press all learners onto the axis."""
+    curves = {"mloml_r_5": [0.014, 0.007, 0.005], "mloml_r_5_untrained": [0.083, 0.131, 0.131]}
+    names = {"mloml_r_5": "trained", "mloml_r_5_untrained": "untrained"}
+    cells = [
+        {"dataset": dataset, "algorithm": name, "split": split, "error": curve[-1], "layer_errors": curve}
+        for dataset in ("near", "far")
+        for name, curve in curves.items()
+        for split in (0, 1)
+    ]
+    for cell in cells[:4]:
+        cell["layer_errors"] = [error / 10 for error in cell["layer_errors"]]
+    near, far = layers_figure(cells, ("near", "far"), names).axes
+    assert not near.texts and near.get_ylim()[1] > 0.0131  # within reach: drawn, and it widens the panel
+    assert far.get_ylim()[1] < 0.02
+    assert [text.get_text() for text in far.texts] == ["↑ untrained .083 → .131"]
+
+
 def test_ticks_have_three_decimals_and_are_whole_layers(records):
     figure = layers_figure(records)
     figure.draw_without_rendering()

@@ -95,9 +95,10 @@ class Labels:
         listed = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
         return f" Not shown: {'; '.join(listed)}." if listed else ""
 
-    def notes_text(self) -> Text:
+    def notes_text(self, *, starred: bool = False) -> Text:
         """Return the footnotes of all datasets and algorithms, for pages without a grid that has them."""
         titles = {**self.datasets, **self.algorithms}
+        titles = self.starred(titles) if starred else titles
         notes = tuple(
             f"{title}: {self.note_of(name)}" for name, title in titles.items() if self.note_of(name)
         )

@@ -69,6 +69,14 @@ def test_every_cell_is_drawn_and_what_lies_beyond_a_panel_carries_its_number(com
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["−.150"]
 
 
+def test_a_marker_that_the_edge_would_cut_is_an_arrow_with_its_number(comparison):
+    edge = agreement_numbers(comparison)
+    edge.loc[edge.index[0], ["difference", "verdict"]] = [-0.98 * REACH, "differs: ours lower"]
+    (name,) = edge["dataset"].iloc[:1]
+    axes = agreement_figure(edge, {name: name}, {edge["algorithm"].iloc[0]: "first"}).axes[0]
+    assert [text.get_text() for text in axes.texts] == [f"−.{round(980 * REACH):03d}"]
+
+
 def test_there_is_no_picture_before_there_is_anything_to_compare(make_result, comparison):
     labels = labels_of(make_result())
     assert agreement_picture(comparison.iloc[:0], labels, "Table II", ready=True) == ()

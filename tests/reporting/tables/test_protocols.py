@@ -50,22 +50,41 @@ def test_only_comparisons_that_can_change_are_counted() -> None:
     artefact = compare(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN), LABEL)
     assert artefact.headline.startswith("0 of 1 comparisons that can change between the protocols")
     assert (
-        "1 of 2 comparisons have the same cells under both protocols and cannot change" in artefact.headline
+        "1 of 2 comparisons have the same errors in every split under both protocols and cannot change"
+        in artefact.headline
     )
     assert artefact.findings == ("Spect's label: 0 of 1 stay; changed: LEGO on spect (win → tie).",)
 
 
 def test_a_reference_that_differs_can_change_the_comparison_too() -> None:
     reason = {("iris", name): ("how PCA is fitted",) for name in ("lego", "mloml_r")}  # named once, not twice
-    artefact = compare(side("spect_paper", "spect", PAPER), side("spect", "spect_paper", CLEAN), reason)
+    clean = side("spect", "spect_paper", CLEAN | {"iris": [0.21, 0.23, 0.25]})
+    artefact = compare(side("spect_paper", "spect", PAPER), clean, reason)
     assert artefact.findings == ("How PCA is fitted: 1 of 1 stay; none changes.",)
+
+
+def test_what_changes_no_error_of_any_split_cannot_change_a_conclusion() -> None:
+    """As MOML's policy at the border of the cone, on sets where no step comes near it."""
+    paper = side("spect_paper", "spect", PAPER)
+    frame = protocols_frame(paper, paper, {("iris", "lego"): ("MOML's cone (free, split)",)})
+    assert frame["differs_by"].tolist() == ["", ""]
+
+
+def test_conclusions_that_were_ties_all_along_are_not_sold_as_steady() -> None:
+    weak = {"iris": [0.10, 0.13, 0.15], "spect_paper": [0.11, 0.12, 0.16], "spect": REFERENCE}
+    paper, clean = side("spect_paper", "spect", weak), side("spect", "spect_paper", weak)
+    assert compare(paper, clean, LABEL).headline.startswith(
+        "1 of 1 comparisons that can change between the protocols come to the same conclusion by the paper's "
+        "paired test; of those that are significant under `paper`, 0 of 0 stay. By the corrected test 1 of 1 "
+        "come to the same; of those that are significant under `paper` by it, there is none."
+    )
 
 
 def test_equal_cells_throughout_can_change_nothing() -> None:
     paper = side("spect_paper", "spect", PAPER)
     artefact = compare(paper, paper, {})
     assert artefact.headline.startswith(
-        "2 of 2 comparisons have the same cells under both protocols: nothing"
+        "2 of 2 comparisons have the same errors in every split under both protocols: nothing"
     )
 
 

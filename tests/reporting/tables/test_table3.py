@@ -208,10 +208,23 @@ def test_only_leads_count_and_those_that_last_are_censored() -> None:
 
 
 def test_without_a_lead_there_is_nothing_to_catch_up_with() -> None:
-    (sentence,) = catching_up_sentences(catching_up((FBP, [0.3, 0.3, 0.3])))
+    (sentence,) = catching_up_sentences(catching_up((FBP, FBP)))
     assert sentence.endswith(
-        "is lower in 0 of 1 cases (a dataset under an activation in one split), higher in 1."
+        "is lower in 0 of 1 cases (a dataset under an activation in one split), higher in 0."
     )
+
+
+def test_leads_of_bp_are_followed_the_same_way_as_those_of_fbp() -> None:
+    """The control: whoever leads after one scan was lucky in part, and is caught up with for that reason."""
+    falls, stays = [0.4, 0.3, 0.2], [0.4, 0.4, 0.4]
+    splits = [(falls, [0.3, 0.3, 0.3]), (falls, [0.2, 0.2, 0.2]), (stays, [0.3, 0.5, 0.5])]
+    frame = catching_up(*splits)
+    assert frame["back"].tolist()[:2] == [2.0, 3.0] and pd.isna(frame["back"].iloc[2])
+    (sentence,) = catching_up_sentences(frame)
+    assert (
+        "where BP leads: to what BP had after one scan, FBP needs scan 3 at the median (those that never do "
+        "included), and in 1 it never comes within 3 scans."
+    ) in sentence
 
 
 def test_a_set_below_the_rule_does_not_count_in_convergence() -> None:

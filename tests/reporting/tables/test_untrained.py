@@ -80,7 +80,7 @@ def test_published_gains_are_sorted_by_what_explains_them() -> None:
     # The paper: ionosphere .180 → .081, lsvt .369 → .326, balance .108 → .066, breast .106 → .105.
     assert text.startswith("In 4 of these cases")
     assert "in 2 (ionosphere r, lsvt r); learning improves" in text
-    assert "1 are in both lists, and in 1 neither step is clear." in text
+    assert "cases in both lists: 1; in 1 neither step is clear." in text
     assert "reports no gain" in published_sentence([], {})
 
 

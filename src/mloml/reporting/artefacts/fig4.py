@@ -11,7 +11,7 @@ import pandas as pd
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Artefact, Figure, Table
 from mloml.reporting.figures.time import running_time_figure, time_numbers
-from mloml.reporting.labels import labels_of, row_name
+from mloml.reporting.labels import labels_of
 from mloml.reporting.recipe import Measured, Recipe
 
 if TYPE_CHECKING:
@@ -23,13 +23,11 @@ def build(result: StudyResult, runs: pd.DataFrame) -> Artefact:
     """Return the figure, its numbers and every run, with a caption that answers the claim."""
     there = set(runs["dataset"])
     order = [config.name for config in result.study.datasets]
-    titles = {name: row_name(name) for name in order if name in there}
+    labels = labels_of(result)
+    titles = labels.starred(name for name in order if name in there)
     numbers = time_numbers(runs)
     headline = " ".join(sentences(numbers, titles))
-    anew = (name for name, source in result.sources.items() if source.regenerated)
-    drawn_anew = [titles[name] for name in anew if name in there]
-    notes = "".join(f" {title} is drawn anew from its published generator." for title in drawn_anew)
-    notes += labels_of(result).left_out(order, there)
+    notes = labels.footnotes(titles) + labels.left_out(order, there)
     figure = Figure(
         "fig4",
         "Figure 4: running time of OPML and MOML",

@@ -31,7 +31,8 @@ def protocols_frame(paper: Results, clean: Results, differing: Differing) -> pd.
     """Return both conclusions on each row and algorithm; rows go by the paper's names.
 
     Only counted datasets that are complete under both protocols are compared. ``differs_by`` is empty where
-    method and reference have the same cells under both, so that the conclusion cannot change.
+    method and reference have the same errors under both, so that the conclusion cannot change: their cells
+    are the same, or what differs between the protocols made no difference in any split.
     """
     sides = [_conclusions(results) for results in (paper, clean)]
     rows = []
@@ -39,7 +40,12 @@ def protocols_frame(paper: Results, clean: Results, differing: Differing) -> pd.
         if key in sides[1]:
             row, algorithm = key
             other = sides[1][key]
-            reasons = [r for name in (algorithm, ours["reference"]) for r in differing.get((row, name), ())]
+            names = (algorithm, ours["reference"])
+            reasons = [r for name in names for r in differing.get((row, name), ())]
+            if all(
+                paper.errors[ours["dataset"], name] == clean.errors[other["dataset"], name] for name in names
+            ):
+                reasons = []
             marks = [
                 (ours[mark], other[mark], "yes" if ours[mark] == other[mark] else "no")
                 for mark in ("mark_paired", "mark_corrected")
@@ -126,14 +132,19 @@ def survival(conclusions: pd.DataFrame, paper: Results, clean: Results) -> str:
     gap = f" Not compared, because incomplete or not asked for: {', '.join(absent)}." if absent else ""
     can = conclusions[conclusions["differs_by"] != ""]
     same_cells = len(conclusions) - len(can)
-    fixed = f"{same_cells} of {len(conclusions)} comparisons have the same cells under both protocols"
+    fixed = (
+        f"{same_cells} of {len(conclusions)} comparisons have the same errors in every split under both "
+        "protocols"
+    )
     if can.empty:
         return f"{fixed}: nothing can change.{gap}"
-    wins = can[can["paper_mark"] != "tie"]
+    wins, sure = (can[can[mark] != "tie"] for mark in ("paper_mark", "paper_mark_corrected"))
+    stay = f"{_of(sure, 'same_corrected')} stay" if len(sure) else "there is none"
     return (
         f"{_of(can, 'same')} comparisons that can change between the protocols come to the same conclusion "
-        f"by the paper's paired test, {_of(can, 'same_corrected')} by the corrected one; of those that are "
-        f"significant under `paper`, {_of(wins, 'same')} stay. {fixed} and cannot change.{gap}"
+        f"by the paper's paired test; of those that are significant under `paper`, {_of(wins, 'same')} stay. "
+        f"By the corrected test {_of(can, 'same_corrected')} come to the same; of those that are significant "
+        f"under `paper` by it, {stay}. {fixed} and cannot change.{gap}"
     )
 
 

@@ -92,10 +92,12 @@ def conclusions_sentence(both: pd.DataFrame, seeds: tuple[int, int], column: str
     mine, again = known[column], known[f"{column}_2"]
     same = int((mine == again).sum())
     turned = int(((mine != again) & (mine != "tie") & (again != "tie")).sum())
+    found = mine != "tie"  # ties are many, and stay easily
     return (
         f"Win, tie or loss of MLOML-r {TESTS[column]} is the same in {same} of {len(known)} comparisons: "
-        f"{win_tie_loss(mine)} from seed {seeds[0]}, {win_tie_loss(again)} from seed {seeds[1]}; "
-        f"{turned} turn from win to loss or back."
+        f"{win_tie_loss(mine)} from seed {seeds[0]}, {win_tie_loss(again)} from seed {seeds[1]}; of the "
+        f"{int(found.sum())} that are no tie from seed {seeds[0]}, {int((found & (mine == again)).sum())} "
+        f"stay; {turned} turn from win to loss or back."
     )
 
 

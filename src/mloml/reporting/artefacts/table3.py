@@ -57,8 +57,8 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     )
     main = Table("table3", RECIPE.title, grid, page, latex=grid)
     return Artefact(
-        f"{agreement} {rate_headline}".rstrip(),
-        tuple(filter(None, (shared, strictness, *rate, *speed, *price))),
+        " ".join(filter(None, (agreement, shared, rate_headline))),
+        tuple(filter(None, (strictness, *rate, *speed, *price))),
         (
             main,
             *compared,

@@ -51,7 +51,7 @@ def build(result: StudyResult) -> Artefact:
     for base, title in bases.items():
         if any(control.activation == base for control in found):
             page += [Text(heading=f"{title}: Euclidean, untrained, trained"), _printed(found, base, results)]
-    page.append(Text((caption("untrained_gains"),)))
+    page.append(Text((caption("untrained_gains") + labels.footnotes(labels.starred(labels.datasets)),)))
     tables = (
         Table("untrained", RECIPE.title, grid, tuple(page), latex=grid),
         Table("gains", "How much of each gain is learning?", controls_frame(found, results)),

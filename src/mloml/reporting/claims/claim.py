@@ -48,6 +48,8 @@ class Claim:
         The file that a person looks at: ``artefact/file.md`` or ``.png``.
     command : str
         That makes the artefact.
+    added : bool
+        A question that the paper does not ask; counted apart from its claims.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Claim:
     rule: str
     shows: str
     command: str
+    added: bool = False
 
     def answer(self, frames: list[pd.DataFrame | None]) -> Answer:
         """Judge by the tables there are; what is missing or of an older version says which command to run."""

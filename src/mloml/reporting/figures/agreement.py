@@ -63,14 +63,19 @@ def agreement_figure(
     return figure
 
 
+INSIDE = 0.9
+"""Of the way to the edge: farther out a marker would be cut in half."""
+
+
 def _draw_cell(axes: Axes, y: int, cell: Mapping[Any, Any]) -> None:
     colour, marker, x = COLOURS[cell["verdict"]], MARKERS[cell["verdict"]], cell["difference"]
-    if abs(x) <= REACH:
+    if abs(x) <= INSIDE * REACH:
         axes.plot([cell["low"], cell["high"]], [y, y], color=colour, linewidth=0.9, solid_capstyle="butt")
         axes.plot(x, y, marker, color=colour, markersize=2.6)
         return
     edge, inner, side = (REACH, 0.76 * REACH, "right") if x > 0 else (-REACH, -0.76 * REACH, "left")
-    axes.plot(0.94 * edge, y, MARKERS[HIGHER if x > 0 else LOWER], color=colour, markersize=3)
+    arrow = MARKERS[HIGHER if x > 0 else LOWER]
+    axes.plot(0.94 * edge, y, arrow, color=colour, markersize=3, clip_on=False)
     text = f"+{number(x)}" if x > 0 else number(x).replace("-", "−")
     axes.text(inner, y, text, ha=side, va="center_baseline", fontsize=5, color=colour)
 

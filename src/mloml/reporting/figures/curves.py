@@ -11,12 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from mloml.reporting.document import number
 from mloml.reporting.figures.panels import BAND_ALPHA, BAND_LABEL, error_axis, panel_page, whole_ticks
 from mloml.reporting.figures.ranges import readable_range, show_range
 from mloml.reporting.figures.style import style_of
 
 Values = NDArray[Any]
 AXIS = "5-NN test error"
+CONTROL = "_untrained"
+"""How the names of controls end, whose curves do not set a panel's range."""
 
 
 def curve_frame(records: Sequence[Mapping[str, Any]], key: str, along: str) -> pd.DataFrame:
@@ -110,39 +113,48 @@ def curves_figure(
 
     Methods with one error per split (``along`` is 0) are horizontal lines with hollow markers, curves have
     solid ones. A band around a curve is the standard error of its paired difference to the method that
-    ``references`` names. ``datasets`` and ``algorithms`` map names to printed titles.
+    ``references`` names. ``datasets`` and ``algorithms`` map names to printed titles. The curves of
+    learners set a panel's range: a line, or the curve of an untrained stack, that would squash them is
+    left out and named at the edge.
     """
     tables = by_split(frame, along)
     steps = max(2, int(frame[along].max()))
 
     def draw(axes: Axes, dataset: str) -> None:
-        seen: list[float] = []
-        lines: dict[str, float] = {}
-        for algorithm, title in algorithms.items():
-            errors = tables.get((dataset, algorithm))
-            if errors is None:
-                continue
-            if len(errors.columns) == 1:
-                lines[algorithm] = float(errors.iloc[:, 0].mean())
-                draw_level(axes, algorithm, lines[algorithm], title, steps)
+        there = {name: tables[dataset, name] for name in algorithms if (dataset, name) in tables}
+        means = {name: errors.mean() for name, errors in there.items()}
+        spreads = {
+            name: paired_spread(errors, tables[other])
+            for name, errors in there.items()
+            if len(errors.columns) > 1 and (other := (dataset, (references or {}).get(name, ""))) in tables
+        }
+        values = {name: covered(mean, spreads.get(name)) for name, mean in means.items()}
+        aside = {
+            name: (min(values[name]), max(values[name]))
+            for name, mean in means.items()
+            if len(mean) == 1 or name.endswith(CONTROL)
+        }
+        span = readable_range([v for name in there if name not in aside for v in values[name]], aside)
+        for name, mean in means.items():
+            style = style_of(name)
+            if len(mean) == 1:
+                draw_level(axes, name, float(mean.iloc[0]), algorithms[name], steps)
             else:
-                other = tables.get((dataset, (references or {}).get(algorithm, "")))
-                spread = None if other is None else paired_spread(errors, other)
-                style = style_of(algorithm)
                 marks = {"marker": style.marker, "linestyle": style.line}
-                seen += draw_curve(axes, errors.mean(), spread, style.colour, title, **marks)
-        show_range(
-            axes,
-            readable_range(seen, lines),
-            lines,
-            algorithms,
-            {name: style_of(name).colour for name in lines},
-        )
+                draw_curve(axes, mean, spreads.get(name), style.colour, algorithms[name], **marks)
+        notes = {name: f"{algorithms[name]} {_at_the_edge(means[name])}" for name in aside}
+        show_range(axes, span, notes, {name: style_of(name).colour for name in aside})
         axes.set_xlim(1 - 0.03 * steps, steps + 0.03 * steps)
         axes.set_xticks(whole_ticks(steps))
         error_axis(axes)
 
     return panel_page(datasets, draw, (label, AXIS), order=list(algorithms.values()))
+
+
+def _at_the_edge(mean: pd.Series) -> str:
+    """Print an error, or a curve's first and last."""
+    ends = dict.fromkeys(number(float(mean.iloc[place])) for place in (0, -1))
+    return " → ".join(ends)
 
 
 def draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int) -> None:
@@ -156,15 +168,20 @@ def draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int)
     )  # fmt: skip
 
 
+def covered(mean: pd.Series, spread: pd.Series | None) -> list[float]:
+    """Return all values that a curve and its band cover."""
+    half = 0.0 if spread is None else spread.reindex(mean.index).fillna(0.0)
+    return [float(value) for edge in (mean - half, mean + half) for value in edge]
+
+
 def draw_curve(
     axes: Axes, mean: pd.Series, spread: pd.Series | None, colour: str, title: str, **options: Any
-) -> list[float]:
-    """Draw means, with markers at the ticks and a band if there is one; return all values that it covers."""
+) -> None:
+    """Draw means, with markers at the ticks and a band if there is one."""
     x, y = mean.index.to_numpy(), mean.to_numpy()
     marked = [tick - 1 for tick in whole_ticks(len(x))]
     axes.plot(x, y, color=colour, label=title, markevery=marked, **options)
     if spread is None or not spread.notna().any():
-        return [float(value) for value in y]
+        return
     half = spread.reindex(mean.index).fillna(0.0).to_numpy()
     axes.fill_between(x, y - half, y + half, color=colour, alpha=BAND_ALPHA, linewidth=0, label=BAND_LABEL)
-    return [float(value) for value in (*(y - half), *(y + half))]

@@ -10,7 +10,7 @@ import pandas as pd
 from mloml.analysis.statistics import Gain, gain
 from mloml.reporting.captions import caption
 from mloml.reporting.document import Table, Text, number
-from mloml.reporting.parts.gains import both_tests, gain_text, signed
+from mloml.reporting.parts.gains import both_tests, gain_text, interval, signed
 from mloml.reporting.parts.strategies import STRATEGIES, activations, strategy_of
 from mloml.reporting.tables import Results, build_grid
 
@@ -35,8 +35,9 @@ def leads_of(results: Results) -> list[Lead]:
     labels = results.labels
     complete = set(results.complete[["dataset", "algorithm"]].itertuples(index=False, name=None))
     found = []
+    titles = labels.starred(labels.datasets)
     for base in activations(labels.algorithms):
-        for dataset, title in labels.datasets.items():
+        for dataset, title in titles.items():
             three = [(dataset, name) for name in (base, f"{base}_bp", f"{base}_bp_cv")]
             if complete.issuperset(three):
                 fp, bp, bp_cv = (results.errors[cell] for cell in three)
@@ -115,10 +116,11 @@ def compare_rates(results: Results, rate: float | None) -> tuple[str, tuple[str,
     grid = build_grid(
         results, caption("bp_rate", rate=fixed), "tab:bp-rate", shown, columns, [caption("bp_rate_marks")]
     )
+    notes = results.labels.footnotes(results.labels.starred(results.labels.datasets))
     page = (
         Text(sentences, listed=True),
         grid,
-        Text((caption("bp_rate_leads"),), heading="FP's lead on each data set"),
+        Text((caption("bp_rate_leads") + notes,), heading="FP's lead on each data set"),
         _printed(leads, titles),
     )
     table = Table("bp_rate", QUESTION, bp_rate_frame(leads), page)
@@ -132,7 +134,7 @@ def _median(found: list[Gain]) -> str:
 def _named(leads: list[Lead], mark: str) -> str:
     """Name the data sets on which the corrected test sees a winner at the chosen rate, with the interval."""
     names = [
-        f"{lead.title} {signed(lead.chosen.gain)} ({signed(lead.chosen.low)} to {signed(lead.chosen.high)})"
+        f"{lead.title} {signed(lead.chosen.gain)} ({interval(lead.chosen)})"
         for lead in leads
         if lead.chosen.mark_corrected == mark
     ]

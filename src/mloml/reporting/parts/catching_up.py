@@ -13,14 +13,18 @@ from mloml.reporting.parts.strategies import activations
 RATES = {"bp": "BP at the protocol's rate", "bp_cv": "BP with its rate chosen by cross-validation"}
 GOALS = {"level": "what FBP had after one scan", "same": "what FBP has after the same scan"}
 """What it means to have caught up."""
-COLUMNS = ("dataset", "activation", "rate", "split", "fbp_first", "bp_first", "scans", *GOALS, "counted")
+BACK = "back"
+"""The other way round, as a control: the scan in which FBP has what BP had after one scan."""
+COLUMNS = (
+    "dataset", "activation", "rate", "split", "fbp_first", "bp_first", "scans", *GOALS, BACK, "counted",
+)  # fmt: skip
 
 
 def catching_up_frame(curves: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """Return, for every split, both errors after one scan and the scan in which BP catches up.
 
     The columns ``level`` and ``same`` (see :data:`GOALS`) are the first scan at which BP's error is no
-    higher; empty if there is none among the ``scans`` there are.
+    higher; empty if there is none among the ``scans`` there are. ``back`` is :data:`BACK`.
     """
     errors = {
         (str(dataset), str(algorithm)): part.pivot(index="split", columns="scan", values="error")  # noqa: PD010
@@ -37,6 +41,7 @@ def catching_up_frame(curves: pd.DataFrame, labels: Labels) -> pd.DataFrame:
                 for split in fbp.index.intersection(bp.index):
                     mine, theirs = fbp.loc[split].to_numpy(), bp.loc[split].to_numpy()
                     scans = [first_scan(theirs <= goal) for goal in (mine[0], mine)]
+                    scans.append(first_scan(mine <= theirs[0]))
                     counted = dataset not in labels.uncounted
                     known = (dataset, base, rate, split, mine[0], theirs[0], len(theirs))
                     rows.append((*known, *scans, counted))
@@ -65,18 +70,26 @@ def catching_up_sentences(frame: pd.DataFrame) -> list[str]:
 
 def _sentence(mine: pd.DataFrame) -> str:
     leads = mine[mine["fbp_first"] < mine["bp_first"]]
-    behind = int((mine["fbp_first"] > mine["bp_first"]).sum())
+    behind = mine[mine["fbp_first"] > mine["bp_first"]]
     pairs = "cases (a dataset under an activation in one split)"
-    start = (
-        f"after one scan FBP's test error is lower in {len(leads)} of {len(mine)} {pairs}, higher in {behind}"
+    text = (
+        f"after one scan FBP's test error is lower in {len(leads)} of {len(mine)} {pairs}, higher in "
+        f"{len(behind)}."
     )
-    if leads.empty:
-        return f"{start}."
-    return f"{start}. Of these {len(leads)} leads: {'; '.join(_outcome(leads, goal) for goal in GOALS)}."
+    if len(leads):
+        outcomes = (f"to {words}, BP {_outcome(leads, goal)}" for goal, words in GOALS.items())
+        text += f" Of these {len(leads)} leads: {'; '.join(outcomes)}."
+    if len(behind):
+        text += (
+            f" The other way round, where BP leads: to what BP had after one scan, FBP "
+            f"{_outcome(behind, BACK)}. A lead in one split is partly luck, and is partly made up for that "
+            "reason alone."
+        )
+    return text
 
 
 def _outcome(leads: pd.DataFrame, goal: str) -> str:
-    """Say when BP reaches one goal at the median, those that never do included, and how many never do."""
+    """Say when a goal is reached at the median, those that never do included, and how many never do."""
     scans, known = leads["scans"], leads[goal].notna()
     never, last = int((~known).sum()), int(scans.max())
     median = median_time(leads[goal].where(known, scans), known)
@@ -85,4 +98,4 @@ def _outcome(leads: pd.DataFrame, goal: str) -> str:
         if median is not None
         else f"more than {last} scans at the median"
     )
-    return f"to {GOALS[goal]}, BP needs {when}, and in {never} it never comes within {last} scans"
+    return f"needs {when}, and in {never} it never comes within {last} scans"

@@ -128,7 +128,7 @@ def compare_convergence(result: StudyResult, labels: Labels) -> tuple[tuple[str,
             ready=result.finished and bool(there),
         )
         page += [Text(heading=title), figure, _printed(convergence, base, labels)]
-    page.append(labels.notes_text())
+    page.append(labels.notes_text(starred=True))
     table = Table("convergence", "Does FP speed up convergence?", convergence, tuple(page))
     return (
         sentences,

@@ -23,6 +23,21 @@ def signed(value: float) -> str:
     return text.replace("-", "−") if value < 0 else f"+{text}"
 
 
+def interval(found: Gain) -> str:
+    """Return the interval of a gain; an end next to zero on the same side as the other is not printed as 0.
+
+    >>> interval(Gain(0.3, 0.2, 0.1, -0.0048, -0.00013, 0.01, "loss", 0.04, "loss"))
+    '−.005 to −.0001'
+    """
+    beside_zero = found.low * found.high > 0
+    ends = []
+    for end in (found.low, found.high):
+        text = signed(end)
+        finer = f"{end:+.1g}" if abs(end) >= 1e-4 else f"{end:+.0e}"
+        ends.append(finer.replace("0.", ".").replace("-", "−", 1) if text == ".000" and beside_zero else text)
+    return " to ".join(ends)
+
+
 def gain_text(found: Gain) -> str:
     """Return a gain with its interval; a mark in brackets is the paired test's alone.
 
@@ -32,8 +47,8 @@ def gain_text(found: Gain) -> str:
     mark = MARKS.get(found.mark_corrected, "")
     if not mark and found.mark_paired in MARKS:
         mark = f"({MARKS[found.mark_paired]})"
-    interval = "" if found.low != found.low else f" ({signed(found.low)} to {signed(found.high)})"
-    return f"{signed(found.gain)}{interval} {mark}".rstrip()
+    ends = "" if found.low != found.low else f" ({interval(found)})"
+    return f"{signed(found.gain)}{ends} {mark}".rstrip()
 
 
 def count(marks: Iterable[str], mark: str) -> int:

@@ -141,8 +141,8 @@ def shared_sentence(comparison: pd.DataFrame, name: str) -> str:
     others = comparison[~shared]
     agree = int((others["verdict"] == "agrees").sum())
     return (
-        f"{int(shared.sum())} of these cells, FP's, are cells of Table II; of the {len(others)} that only "
-        f"{name} has, {agree} agree."
+        f"{int(shared.sum())} of the {len(comparison)} cells, FP's, are cells of Table II as well; of the "
+        f"{len(others)} that only {name} has, {agree} agree."
     )
 
 
