@@ -54,6 +54,21 @@ def test_help_imports_nothing_heavy():
         (["dataset=iris,wine"], "must be one value; several make a sweep: mloml -m dataset=iris,wine"),
         (["+foo=1"], "+foo=1: there is no field 'foo' here, only dataset, algorithm, protocol, execution"),
         (["-m", "dataset=iris,wine", "++records=[scans]"], "did you mean 'record'?"),
+        (["-m", "dataset=iris", "--cfg", "job"], "-m --cfg: must be one of these, each asks for something"),
+        (
+            ["protocol.pca=3"],
+            "protocol.pca=3: must be a group, not a single value; its fields are fit, threshold, components",
+        ),
+        (["protocol.pca=null"], "protocol.pca=None: must be a group"),
+        (
+            ["execution=slurm", "execution.slurm=3"],
+            "execution.slurm=3: must be a group, not a single value; such as '{a: 1}'",
+        ),
+        (
+            ["~protocol.splits"],
+            "~protocol.splits: no field can be taken away; say what it shall be: protocol.",
+        ),
+        (["-m", "dataset=iris,wine", "~protocol"], "~protocol: no field can be taken away"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):

@@ -25,6 +25,16 @@ FOLDER_FLAGS = ("-cd", "--config-dir")
 VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", "--config-path")
 """Hydra's flags that a value follows."""
 
+PURPOSES = {
+    "-m": "-m",
+    "--multirun": "-m",
+    "-c": "--cfg",
+    "--cfg": "--cfg",
+    "-i": "--info",
+    "--info": "--info",
+}
+"""Hydra's flags that say what to do; it does one thing at a time."""
+
 MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
 """Overrides that say where and how to run; they change no result."""
 
@@ -101,6 +111,9 @@ class Words:
                 words.folders.append(value)
             else:
                 words.flags += [flag, value] if takes_value else [word]
+        asked = dict.fromkeys(PURPOSES[flag] for flag in words.flags if flag in PURPOSES)
+        if len(asked) > 1:
+            raise ConfigError(f"{' '.join(asked)}: must be one of these, each asks for something else")
         return words
 
     @property

@@ -53,3 +53,17 @@ def test_every_value_of_a_sweep_is_seen_once_and_others_stay_first():
 
 def test_what_is_added_to_hydras_own_settings_passes():
     overrides.check_one_run(overrides.parse(["+hydra.job.env_set.A=1", "+protocol.new=1"]), overrides.RUN)
+
+
+@pytest.mark.parametrize(
+    "word", ["~protocol.splits", "~protocol.splits=30", "~dataset", "~algorithm", "~record"]
+)
+def test_a_field_cannot_be_taken_away(word):
+    with pytest.raises(ConfigError, match="no field can be taken away") as caught:
+        overrides.check_one_run(overrides.parse([word]), overrides.RUN)
+    assert str(caught.value).startswith(f"{word}: ")
+
+
+@pytest.mark.parametrize("word", ["~algorithm.gamma", "~execution.slurm.partition", "~hydra.sweep.dir"])
+def test_what_need_not_be_there_can_be_taken_away(word):
+    overrides.check_one_run(overrides.parse([word]), overrides.RUN)

@@ -9,7 +9,6 @@ from mloml.kernels.linalg.cholesky import (
     factorise,
     solve_transposed,
     update,
-    update_and_solve,
 )
 
 
@@ -51,20 +50,6 @@ def test_solve_transposed_inverts_the_transposed_factor():
     b, x = rng.normal(size=5), np.empty(5)
     solve_transposed(R, b, x)
     np.testing.assert_allclose(R.T @ x, b)
-
-
-@settings(max_examples=50, deadline=None)
-@given(d=st.integers(1, 8), seed=st.integers(0, 10**6))
-def test_update_and_solve_does_both_and_leaves_the_factor_it_starts_from(d, seed):
-    rng = np.random.default_rng(seed)
-    M, v, b = random_metric(rng, d), rng.normal(size=d), rng.normal(size=d)
-    R, x, changed = np.linalg.cholesky(M).T.copy(), b.copy(), np.full((d, d), np.nan)
-    before = R.copy()
-    update_and_solve(R, v.copy(), x, changed)
-    factor = np.linalg.cholesky(M + np.outer(v, v)).T
-    np.testing.assert_allclose(np.triu(changed), factor, atol=1e-10)
-    np.testing.assert_allclose(x, np.linalg.solve(factor.T, b), rtol=1e-7, atol=1e-8)
-    np.testing.assert_array_equal(R, before)
 
 
 def test_copy_triangle_leaves_the_padding_and_zeroes_what_is_below():

@@ -83,6 +83,7 @@ def typed(cls: type[T], node: Any, key: str) -> T:
     """Turn a config node into its dataclass; a wrong type or key is one line that names it."""
     schema = _schema(cls)
     given = _plain(node)
+    _require_groups(schema, given, key)
     try:
         return OmegaConf.to_object(OmegaConf.merge(schema, given))  # type: ignore[return-value]
     except ConfigKeyError as error:
@@ -130,6 +131,15 @@ def _schema(cls: type) -> DictConfig:
         if isinstance(node, DictConfig):
             OmegaConf.set_readonly(node, False)
     return schema
+
+
+def _require_groups(schema: DictConfig, given: dict[str, Any], key: str) -> None:
+    """Refuse a single value where a group of fields belongs: OmegaConf's own words name classes."""
+    for word, value in given.items():
+        fields = schema._get_node(word) if word in schema else None
+        if isinstance(fields, DictConfig) and not isinstance(value, Mapping):
+            inside = f"its fields are {', '.join(map(str, fields))}" if fields else "such as '{a: 1}'"
+            raise ConfigError(f"{key}.{word}={value}: must be a group, not a single value; {inside}")
 
 
 def _plain(node: Any) -> dict[str, Any]:

@@ -19,6 +19,9 @@ RUN = (*GROUPS, "record")
 EXPERIMENT = ("name", "datasets", "algorithms", "protocol", "execution", "data", "record", "leave_out")
 """The fields that a run and an experiment are read from."""
 
+FREE = ("algorithm.", "execution.slurm.")
+"""What lies in these groups can be left out."""
+
 
 def parse(overrides: Sequence[str]) -> list[Override]:
     """Parse ``key=value`` words; the first that is not one is refused by name."""
@@ -53,11 +56,18 @@ def check(overrides: Sequence[Override], base: DictConfig, beside: Sequence[str]
 
 
 def check_one_run(overrides: Sequence[Override], fields: Sequence[str]) -> None:
-    """Refuse what no single run has: several values at once, groups and added fields that nobody reads."""
+    """Refuse what no single run has: several values at once, groups and added fields that nobody reads.
+
+    Nor can a field be taken away: its default would come back unseen. Parameters of a learner can, and what
+    is handed on to a cluster.
+    """
     for override in overrides:
         word, key, field = str(override.input_line), override.key_or_group, _first_part(override)
         if override.is_sweep_override():
             raise ConfigError(f"{word}: must be one value; several make a sweep: mloml -m {word}")
+        free = field == "hydra" or key.startswith(FREE)
+        if override.is_delete() and not free:
+            raise ConfigError(f"{word}: no field can be taken away; say what it shall be: {key}=VALUE")
         if field not in (*fields, "hydra") and (field in GROUPS or _adds(override)):
             value = word.partition("=")[2].strip("[]")
             listed = key == field and f"{field}s" in fields

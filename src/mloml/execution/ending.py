@@ -20,20 +20,23 @@ GRACE = 1.0
 """Seconds that a worker may take to end by itself once its main thread has."""
 
 
-def when_main_thread_ends(action: Callable[[], object]) -> None:
-    """Call ``action`` when the main thread is done, while Python still waits for other threads."""
+def when_main_thread_ends(action: Callable[[], object], wait_for_it: bool) -> None:
+    """Call ``action`` when the main thread is done, while Python still waits for other threads.
+
+    Python waits for the action too, if it is told to; otherwise it may break it off anywhere.
+    """
 
     def wait() -> None:
         threading.main_thread().join()
         action()
 
-    threading.Thread(target=wait, name="after-main-thread", daemon=True).start()
+    threading.Thread(target=wait, name="after-main-thread", daemon=not wait_for_it).start()
 
 
 @cache
 def end_with_main_thread() -> None:
     """Let this worker end when it has nothing left to do, whatever threads a learner left behind."""
-    when_main_thread_ends(_leave)
+    when_main_thread_ends(_leave, wait_for_it=False)
 
 
 def _leave() -> None:

@@ -148,8 +148,22 @@ class Slot:
             # Killed between submitting a job and handing it to the worker, loky would stumble over it.
             while self._future is not None and not (self._future.running() or self._future.done()):
                 time.sleep(0.001)
-            self._executor.shutdown(wait=True, kill_workers=True)
+            _end(self._executor)
             self._executor = None
+
+
+def _end(executor: ProcessPoolExecutor) -> None:
+    """Kill an executor's worker and wait until none of its threads is left.
+
+    loky does not wait for the one that feeds the worker. It may be the last to let go of a semaphore, and is
+    stopped wherever it is when Python ends.
+    """
+    queue = executor._call_queue
+    feeder: threading.Thread | None = None if queue is None else queue._thread
+    del queue
+    executor.shutdown(wait=True, kill_workers=True)
+    if feeder is not None:
+        feeder.join()
 
 
 _idle: list[Slot] = []
@@ -163,7 +177,8 @@ def _end_idle_at_the_end() -> None:
         while _idle:
             _idle.pop().end()
 
-    when_main_thread_ends(end)
+    # Broken off between a semaphore's removal and the note of it, loky would report a leak at the very end.
+    when_main_thread_ends(end, wait_for_it=True)
 
 
 def _take_slot() -> Slot:

@@ -28,6 +28,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 from mloml.kernels.code_cache import PACKAGE, Family, say_once
+from mloml.kernels.first_start import no_garbage_collection, operators_typed_once
 from mloml.kernels.linking import compiled_for_linking, inner_kernels_linked_only, set_environments
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
@@ -143,7 +144,12 @@ class Kernel(_Dispatcher):
         if args in self.overloads:
             return self.overloads[args].entry_point
         try:
-            with _one_level_deeper(), inner_kernels_linked_only(self.targetctx):
+            with (
+                _one_level_deeper(),
+                inner_kernels_linked_only(self.targetctx),
+                no_garbage_collection(),
+                operators_typed_once(self.typingctx),
+            ):
                 entry_point = super().compile(sig)
         except Exception:
             raise
@@ -154,7 +160,8 @@ class Kernel(_Dispatcher):
         return entry_point
 
     def _load(self, name: str, family: Family) -> bool:
-        self.targetctx.refresh()
+        with no_garbage_collection():  # the first time, numba imports most of itself here
+            self.targetctx.refresh()
         code = family.find(name, self._processor)
         if code is None:
             return False

@@ -25,26 +25,6 @@ def update(R: Array, v: Array) -> None:
 
 
 @kernel
-def update_and_solve(R: Array, v: Array, x: Array, out: Array) -> None:
-    """Set ``out`` to the factor of ``R'R + v v'`` and ``x`` to ``out^-T x`` in one pass; ``v`` is used up.
-
-    Only the upper triangle of ``out`` is written.
-    """
-    d = v.shape[0]
-    for k in range(d):
-        h = hypot(R[k, k], v[k])
-        c, s = h / R[k, k], v[k] / R[k, k]
-        out[k, k] = h
-        part = x[k] / h
-        x[k] = part
-        for j in range(k + 1, d):
-            changed = (R[k, j] + s * v[j]) / c
-            out[k, j] = changed
-            v[j] = c * v[j] - s * changed
-            x[j] -= changed * part
-
-
-@kernel
 def downdate(R: Array, v: Array) -> bool:
     """Turn the factor of ``M`` into that of ``M - v v'``; ``v`` is used up.
 

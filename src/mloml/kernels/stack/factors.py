@@ -1,7 +1,8 @@
 """MOML's step on the other two factors: Cholesky (F1) and the symmetric root (F2).
 
-Both take one layer's padded ``L`` (m, m) and the difference vectors (d,), and answer with a pair: was the
-step taken, and would the full step have left the cone. ``work`` is (2, m, m), ``scratch`` (3, m).
+Steps answer with a pair: were they taken, and would the full step have left the cone. ``L`` is one layer's
+padded matrix (m, m), the difference vectors are (d,), ``work`` is (2, m, m) and ``scratch`` (3, m).
+:func:`split_step` takes the whole stack and positions in it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from mloml.kernels.linalg.cholesky import (
     factorise,
     solve_transposed,
     update,
-    update_and_solve,
 )
 from mloml.kernels.linalg.passes import dot
+from mloml.kernels.linalg.triangle import pull, push_and_solve
+from mloml.kernels.padding import WIDTH
+from mloml.kernels.simd import exact, spread, store
 from mloml.kernels.stack.frame import SHRINKAGE, largest_step, pull_step
-from mloml.kernels.stack.layout import CLIP, SHRINK, SPLIT
+from mloml.kernels.stack.layout import CLIP, INPUT, SHRINK, SPARE
+from mloml.kernels.stack.vectors import copy, inner
 
 CLIPPED = 1e-8
 """What the policy `clip` puts in place of an eigenvalue that is not positive."""
@@ -35,8 +39,6 @@ def cholesky_step(
     q: Array,
     g: float,
     policy: int,
-    keep: float,
-    floor: float,
     moved: bool,
     work: Array,
     scratch: Array,
@@ -51,13 +53,8 @@ def cholesky_step(
         multiply_transposed(L, trial)
         if not factorise(trial, R, p.shape[0]):
             return False, True
-    elif policy != SPLIT:
+    else:
         copy_matrix(L, R)
-    if policy == SPLIT:
-        taken, failed = _split(R if moved else L, p, q, g, keep, floor, trial, scratch)
-        if taken:
-            copy_triangle(trial, L, p.shape[0])
-        return taken, failed
     failed = False
     if not _try(R, p, q, g, trial, scratch[0]):
         failed = True
@@ -81,20 +78,44 @@ def _try(R: Array, p: Array, q: Array, g: float, trial: Array, v: Array) -> bool
     return _pull(trial, p, g, v)
 
 
-@kernel
-def _split(
-    R: Array, p: Array, q: Array, g: float, keep: float, floor: float, trial: Array, scratch: Array
+@exact
+def split_step(
+    i: int,
+    L: Array,
+    V: Array,
+    own: int,
+    g: float,
+    keep: float,
+    floor: float,
+    moved: bool,
+    work: Array,
+    d: int,
 ) -> tuple[bool, bool]:
-    """Set ``trial`` to the factor after the whole push and an admissible pull; was it taken, shortened."""
-    d = p.shape[0]
-    v, P = scratch[0], scratch[1, :d]
-    for j in range(d):
-        v[j] = sqrt(g) * q[j]
-        P[j] = p[j]
-    update_and_solve(R, v[:d], P, trial)
-    pull = pull_step(dot(P, P), dot(p, p), g, keep, floor)
-    taken = _pull(trial, p, pull, v)
-    return taken, pull < g or not taken
+    """Take the whole push and an admissible pull on a triangular factor; answers as :func:`cholesky_step`.
+
+    ``own`` is the first of layer ``i``'s rows in ``V``. Views of arrays are made only where they must be:
+    each counts its users, which costs more than a step on four features.
+    """
+    m = V.shape[1]
+    x, spare = (own + INPUT) * m, own + SPARE
+    copy(V, x + m, spare * m, 1)
+    copy(V, x, (spare + 1) * m, 1)
+    if moved:
+        multiply_transposed(L[i], work[1])
+        if not factorise(work[1], work[0], d):
+            return False, True
+        s = push_and_solve(work, 0, work, 1, V, spare, g, d)
+    else:
+        s = push_and_solve(L, i, work, 1, V, spare, g, d)
+    part = pull_step(s, inner(V, x, x), g, keep, floor)
+    if not 1.0 - part * s > 0.0:
+        return False, True
+    copy(V, x, (spare + 1) * m, 1)
+    if moved:
+        for j in range(i * m * m, (i + 1) * m * m, WIDTH):
+            store(L, j, spread(0.0))
+    pull(work, 1, L, i, V, spare + 1, part, d)
+    return True, part < g
 
 
 @kernel

@@ -16,7 +16,7 @@ from mloml.kernels.linalg.refine import recompute, refine
 from mloml.kernels.opml import KEPT, split_push, weak_split
 from mloml.kernels.simd import exact, exact_inline
 from mloml.kernels.stack import layout as at
-from mloml.kernels.stack.factors import cholesky_step, symmetric_step
+from mloml.kernels.stack.factors import cholesky_step, split_step, symmetric_step
 from mloml.kernels.stack.frame import REFINE_EVERY, frame_step
 from mloml.kernels.stack.rdml_frame import DRIFTED, PROJECTED, UNDONE, UPDATED, rdml_frame_step
 from mloml.kernels.stack.row_passes import map_rows
@@ -172,14 +172,19 @@ def learn_dense(
 ) -> None:
     """Take MOML's step on a Cholesky or symmetric factor."""
     own = i * at.ROWS
-    p, q = V[own + at.INPUT, :d], V[own + at.INPUT + 1, :d]
-    scratch = V[own + at.SPARE : own + at.SPARE + 3]
+    x, spare = own + at.INPUT, own + at.SPARE
     policy, moved = options[i, at.POLICY], counts[i, at.MOVED] == 1
-    if options[i, at.KIND] == at.CHOLESKY:
+    if options[i, at.KIND] == at.CHOLESKY and policy == at.SPLIT:
         keep, floor = numbers[i, at.KEEP], numbers[i, at.FLOOR]
-        taken, failed = cholesky_step(L[i], p, q, g, policy, keep, floor, moved, work, scratch)
+        taken, failed = split_step(i, L, V, own, g, keep, floor, moved, work, d)
+    elif options[i, at.KIND] == at.CHOLESKY:
+        taken, failed = cholesky_step(
+            L[i], V[x, :d], V[x + 1, :d], g, policy, moved, work, V[spare : spare + 3]
+        )
     else:
-        taken, failed = symmetric_step(L[i], K[i], p, q, g, policy, moved, work, scratch)
+        taken, failed = symmetric_step(
+            L[i], K[i], V[x, :d], V[x + 1, :d], g, policy, moved, work, V[spare : spare + 3]
+        )
     counts[i, at.FAILURES] += failed
     counts[i, at.UPDATES] += taken
     counts[i, at.REFUSED] += not taken

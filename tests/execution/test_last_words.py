@@ -1,0 +1,53 @@
+"""A run's own words are the last ones: nothing is left behind that loky would have to clean up."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SLOW = """
+import sys, time
+sys.path.insert(0, sys.argv.pop(1))
+from joblib.externals.loky.backend import queues, synchronize
+
+def slowly(function):
+    def run(*args):
+        function(*args)
+        time.sleep(0.3)
+    return staticmethod(run)
+
+def unlink_slowly(name):
+    unlink(name)
+    time.sleep(0.05)
+
+unlink, synchronize.sem_unlink = synchronize.sem_unlink, unlink_slowly
+queues.Queue._feed = slowly(queues.Queue._feed)
+import driver
+driver.main()
+"""
+"""A run in which all that ends an executor takes so long that who does not wait for it is found out."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_run_ends_without_a_word_about_semaphores(tmp_path, n_jobs):
+    for turn in range(2):
+        command = [sys.executable, "-c", SLOW, str(Path(__file__).parent)]
+        done = subprocess.run(
+            [*command, str(tmp_path / f"{turn}"), "1", f"n_jobs={n_jobs}"], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert "resource_tracker" not in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_ends_without_a_word_about_semaphores(lab):
+    lab.plan({"iris/kissme/1": "hold the lock"})
+    process = lab.start(own_group=True)
+    lab.wait_until(lambda: lab.runs("start")["iris/kissme/1"])
+    process.send_signal(signal.SIGINT)
+    code, output = lab.ended(process)
+    assert code == 130, output
+    assert "resource_tracker" not in output and "Traceback" not in output
