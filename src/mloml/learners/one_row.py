@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from mloml.arrays import Array
 
 from .kept_parameters import require_kept
+from .labels import require_label
 from .sparse_rows import SparseRows, require_takes_sparse
 
 ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
@@ -76,8 +77,10 @@ class OneRow:
         sparse = isinstance(row, SparseRows)
         n_features = row.shape[1]
         first = not hasattr(self, "_stream")
-        if first:
+        if not self.__dict__.get("_valid"):  # the first row, or parameters were set since the last one
             self._validate_params()
+            self._valid = True
+        if first:
             self.n_features_in_ = n_features
             self.__dict__.pop("feature_names_in_", None)
             self._forget()
@@ -88,9 +91,7 @@ class OneRow:
             self._take_step()
         if not np.isfinite(row.data if sparse else row).all():
             raise ValueError(NOT_FINITE)
-        hash(label)  # anything else says itself that it is unhashable
-        if label != label:
-            raise ValueError(f"y is {label!r}, which is no label: it does not equal itself")
+        require_label(label)
         self._admit_labels([label])
         if first:
             self._open_stream(row, None)

@@ -150,8 +150,7 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     @learned
     def classes_(self) -> NDArray[Any]:
         """Return the labels seen or announced, sorted."""
-        announced = [] if self._announced is None else self._announced.tolist()
-        return sorted_labels(dict.fromkeys([*self._codes, *announced]))
+        return sorted_labels(dict.fromkeys([*self._codes, *(self._announced or [])]))
 
     # what the user calls ---------------------------------------------------------------------------------
 
@@ -244,7 +243,8 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by their names, see :meth:`partial_fit` for what a stream makes of it."""
-        self.__dict__.pop("_room", None)  # the next single row has to be looked at
+        for name in ("_room", "_valid"):  # the next single row has to be looked at
+            self.__dict__.pop(name, None)
         learner: Self = super().set_params(**params)
         return learner
 
@@ -254,7 +254,8 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_room", None)
+        for name in ("_room", "_valid"):
+            state.pop(name, None)
         if "_kept" in state:
             state["_kept"] = {}
         return state

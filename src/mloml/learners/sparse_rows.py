@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,6 +103,24 @@ def validate_rows(learner: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> 
     require_takes_sparse(learner, X)
     accepted = "csr" if takes_sparse(learner) else False
     return validate_data(learner, X, *y, dtype=np.float64, accept_sparse=accepted, **options)
+
+
+@contextmanager
+def features_unless_refused(learner: Any) -> Iterator[None]:
+    """Put back what a learner knows of its features when new rows or labels are refused.
+
+    scikit-learn notes the features of rows before it has seen all of them, but what was learned is made for
+    the features before; single rows are not looked at any more.
+    """
+    names = ("n_features_in_", "feature_names_in_")
+    known = {name: vars(learner)[name] for name in names if name in vars(learner)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            vars(learner).pop(name, None)
+        vars(learner).update(known)
+        raise
 
 
 def require_takes_sparse(learner: Any, X: Any) -> None:
