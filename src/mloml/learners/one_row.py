@@ -12,7 +12,7 @@ from mloml.arrays import Array
 
 from .kept_parameters import require_kept
 from .labels import require_label
-from .sparse_rows import SparseRows, require_takes_sparse
+from .sparse_rows import SparseRows, plain, require_takes_sparse, validate_rows
 
 ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
 """The triplet (x, xp, xq) in three rows of which x is the last: xp arrived first, or xq did."""
@@ -62,7 +62,7 @@ class OneRow:
         """
         components = self.components_
         if issparse(x):
-            one = self.transform(x)
+            one = checked_sparse_row(self, x) @ components.T
             return one if issparse(one) else one[0]
         row = one_row(x)
         if row.size != components.shape[1]:
@@ -112,15 +112,26 @@ def one_row(x: ArrayLike) -> Array:
     row = np.asarray(x, dtype=np.float64)
     if row.ndim != 1 or row.size == 0:
         raise ValueError(f"x has shape {row.shape}, expected one row (n_features,)")
-    return row if row.flags.carray else row.copy()
+    return plain(row)
 
 
 def one_sparse_row(learner: Any, x: Any) -> SparseRows:
     """Return a sparse row as the learner's scans take it."""
     require_takes_sparse(learner, x)
+    require_one_row(x)
+    return SparseRows.of(csr_array(x))
+
+
+def checked_sparse_row(learner: Any, x: Any) -> Any:
+    """Return a sparse row of the features that were learned, (1, d), to be mapped."""
+    require_one_row(x)
+    return validate_rows(learner, x, reset=False)
+
+
+def require_one_row(x: Any) -> None:
+    """Refuse a sparse matrix that is more or less than one row."""
     if len(x.shape) != 2 or x.shape[0] != 1:
         raise ValueError(f"x has shape {x.shape}, expected one sparse row (1, n_features)")
-    return SparseRows.of(csr_array(x))
 
 
 def wrong_length(learner: Any, row: Any) -> str:

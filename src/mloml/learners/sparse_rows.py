@@ -54,9 +54,9 @@ class SparseRows:
             X.sum_duplicates()
         entries = X.indptr[-1]  # a matrix may have room for more
         return cls(
-            np.ascontiguousarray(X.data[:entries], dtype=np.float64),
-            X.indices[:entries].astype(np.int32, copy=False),
-            X.indptr.astype(np.int64, copy=False),
+            plain(X.data[:entries].astype(np.float64, copy=False)),
+            plain(X.indices[:entries].astype(np.int32, copy=False)),
+            plain(X.indptr.astype(np.int64, copy=False)),
             X.shape[1],
         )
 
@@ -136,4 +136,13 @@ def takes_sparse(learner: Any) -> bool:
 
 def learnable(X: Any) -> Any:
     """Return checked rows in the form that learners learn from."""
-    return SparseRows.of(X) if issparse(X) else X
+    return SparseRows.of(X) if issparse(X) else plain(X)
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the one kind that compiled code was made for.
+
+    One that may not be written to, such as a memory map, or does not lie on the boundary of a number would be
+    another type: compiled anew, for seconds, and perhaps with sums in another order.
+    """
+    return array if array.flags.carray else array.copy()
