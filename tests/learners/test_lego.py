@@ -83,7 +83,19 @@ def test_gate_spares_pairs_that_meet_their_target():
     assert never.n_updates_ == never.n_triplets_  # only dissimilar pairs are too near
 
 
-@pytest.mark.parametrize("targets", [(1.0,), (2.0, 1.0), (-1.0, 1.0), (1, 2, 3), ("a", "b"), (0, np.nan)])
+BAD_PAIRS = [
+    (1.0,),
+    (2.0, 1.0),
+    (-1.0, 1.0),
+    (1, 2, 3),
+    ("a", "b"),
+    (0, np.nan),
+    (0, np.inf),
+    (np.inf, np.inf),
+]
+
+
+@pytest.mark.parametrize("targets", BAD_PAIRS)
 def test_bad_targets_are_named(targets):
     with pytest.raises(ValueError, match=r"targets is .* expected two numbers"):
         LEGO(targets=targets).fit(X, Y)
