@@ -110,13 +110,11 @@ class Intake:
             self.__dict__.pop("_room", None)  # the next single row has to be looked at
         rows, triplets = self._stream.push(self._scaled(X), codes)
         if self._lengths is not None:
-            earlier = len(rows) - len(X)
-            count = triplets[0, 0] + 1 - earlier if len(triplets) else len(X)
-            self._lengths.add(X[:count])
-            if len(triplets):
-                self._set_scale(self._lengths.root_mean_square)
+            scale = self._lengths.up_to_a_triplet(X, triplets[:, 0] - (len(rows) - len(X)))
+            if scale is not None:
+                self._set_scale(scale)
                 rows = self._scaled(rows)
-                self._stream.divide(self.scale_)
+                self._stream.divide(scale)
         self._see(self._stream, self._arrange(rows), triplets)
 
     def _see(self, stream: TripletStream, rows: Array, triplets: Triplets) -> None:

@@ -45,7 +45,8 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     classes_ : array
         The labels seen so far (or announced to ``partial_fit``), sorted.
     scale_ : float
-        What rows are divided by; in a stream with ``scale="auto"`` 1 until the first triplet.
+        What rows are divided by; in a stream with ``scale="auto"`` 1 until the first triplet with a row that
+        is not all zeros.
     n_triplets_ : int
         Triplets seen so far.
     n_updates_ : int or array
