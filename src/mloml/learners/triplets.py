@@ -212,4 +212,11 @@ def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), m
         return np.zeros(len(percentiles))
     if len(X) > max_rows:
         X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
-    return np.percentile(pdist(X, "sqeuclidean"), percentiles, overwrite_input=True)
+    distances = pdist(X, "sqeuclidean")
+    if not distances.max() < np.inf:
+        largest = np.abs(X).max()
+        raise ValueError(
+            f"the largest entry of X is {largest:g}: squared distances of such rows are no numbers and have "
+            "no percentiles; scale the rows, or give targets=(lower, upper)"
+        )
+    return np.percentile(distances, percentiles, overwrite_input=True)
