@@ -8,6 +8,7 @@ import pytest
 from pandas import DataFrame
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML
 
@@ -197,6 +198,23 @@ def test_targets_of_a_lego_layer_are_named_in_errors(given):
 
 
 @every_learner
+def test_a_class_whose_first_rows_were_interrupted_is_learned_one_by_one(learner, monkeypatch):
+    X, y = data(4)
+    y = y + 10 * (np.arange(60) > 50)  # three new classes among the last rows
+    one, heavy = (fresh(learner, scale=None).partial_fit(X[:40], y[:40]) for _ in range(2))
+    for part in (one, heavy):
+        part.learn_one(X[40], y[40])  # makes room for single rows
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(type(one), "_take", lambda *rows: (_ for _ in ()).throw(KeyboardInterrupt))
+        one.partial_fit(X[41:], y[41:])
+    for x, label in zip(X[41:], y[41:], strict=True):
+        one.learn_one(x, label)
+        heavy.partial_fit(x[np.newaxis], [label])
+    assert one.n_triplets_ == heavy.n_triplets_
+    np.testing.assert_array_equal(learned(one), learned(heavy))
+
+
+@every_learner
 def test_labels_that_are_refused_leave_the_features_as_they_were(learner):
     X, y = data(4)
     learner = fresh(learner, random_state=0).fit(DataFrame(X, columns=list("abcd")), y)
@@ -255,3 +273,18 @@ def test_a_parameter_set_to_an_equal_array_is_no_change():
     learner.set_params(targets=np.array([0.1, 2.0])).partial_fit(X, y)
     with pytest.raises(ValueError, match="targets was"):
         learner.set_params(targets=np.array([0.1, 3.0])).partial_fit(X, y)
+
+
+@every_learner
+def test_features_that_were_added_only_in_part_are_not_learned_on(learner, monkeypatch):
+    X, y = data(4)
+    learner = fresh(learner).fit(X, y).learn_one(X[0], y[0])
+    monkeypatch.setattr(learner._stream, "widen", lambda n: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        learner.add_features(40)
+    with pytest.raises(NotFittedError):
+        learned(learner)
+    anew, usual = learner.learn_one(X[0], y[0]), fresh(learner).learn_one(X[0], y[0])
+    for part in (anew, usual):
+        part.partial_fit(X[1:], y[1:])
+    np.testing.assert_array_equal(learned(anew), learned(usual))

@@ -213,14 +213,23 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
             raise ValueError(f"count is {count!r}, expected an integer >= 0")
         if count:
-            n_features = self.n_features_in_ + int(count)
+            self._add_features(self.n_features_in_ + int(count))
+        return self
+
+    def _add_features(self, n_features: int) -> None:
+        try:
             self._widen(n_features)
             self._stream.widen(n_features)
             self.n_features_in_ = n_features
-            self.__dict__.pop("feature_names_in_", None)
-            self.__dict__.pop("_room", None)
+            for name in ("feature_names_in_", "_room"):
+                self.__dict__.pop(name, None)
             self._kept.clear()
-        return self
+        except NotImplementedError:  # nothing was done
+            raise
+        except BaseException:  # Ctrl-C: what is wider already does not go with the rest
+            for name in ("_stream", "_room"):
+                self.__dict__.pop(name, None)
+            raise
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:
         """Return one fitted learner per value of parameter ``name``; they share the triplets."""

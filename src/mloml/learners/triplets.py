@@ -112,11 +112,13 @@ class TripletStream:
         return rows if sparse else np.ascontiguousarray(rows), triplets
 
     def push_one(self, x: Array, code: int, scale: float, rows: Array) -> int:
-        """Take in one row, divided by ``scale``, of a class that room was made for.
+        """Take in one row, divided by ``scale``.
 
         Does what :meth:`push` does, without an array being made: the triplet goes into ``rows``, see
         :func:`mloml.kernels.triplets.one_row`, whose answer is returned.
         """
+        if code >= len(self._samples):  # a class of rows that were broken off before they arrived
+            self.make_room(code + 1, x.size)
         memory = self._memory
         found: int = _one_row()(
             x,
