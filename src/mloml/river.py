@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mloml.learners.labels import require_label
 from mloml.learners.online import OnlineLearner
 
 try:
@@ -84,6 +85,7 @@ class MetricTransformer(SupervisedTransformer, Transformer):
     def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:  # type: ignore[override]
         """Learn from one row and its target; an empty row says nothing and is passed over."""
         values = numbers_of(x)
+        require_label(y)
         new = unmet(values, self._places)
         places = self._places | {name: len(self._places) + i for i, name in enumerate(new)}
         if not places:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import joblib
 import numpy as np
 import pytest
+from pandas import DataFrame
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML
 
@@ -193,3 +195,96 @@ def test_features_may_be_added_after_sparse_rows(learner):
 def test_targets_of_a_lego_layer_are_named_in_errors(given):
     with pytest.raises(ValueError, match=rf"^{next(iter(given))} is .*, expected two numbers"):
         MLOML(layer="lego", n_layers=1, layer_params=given).fit(*data(3))
+
+
+@every_learner
+def test_a_class_whose_first_rows_were_interrupted_is_learned_one_by_one(learner, monkeypatch):
+    X, y = data(4)
+    y = y + 10 * (np.arange(60) > 50)  # three new classes among the last rows
+    one, heavy = (fresh(learner, scale=None).partial_fit(X[:40], y[:40]) for _ in range(2))
+    for part in (one, heavy):
+        part.learn_one(X[40], y[40])  # makes room for single rows
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(type(one), "_take", lambda *rows: (_ for _ in ()).throw(KeyboardInterrupt))
+        one.partial_fit(X[41:], y[41:])
+    for x, label in zip(X[41:], y[41:], strict=True):
+        one.learn_one(x, label)
+        heavy.partial_fit(x[np.newaxis], [label])
+    assert one.n_triplets_ == heavy.n_triplets_
+    np.testing.assert_array_equal(learned(one), learned(heavy))
+
+
+@every_learner
+def test_labels_that_are_refused_leave_the_features_as_they_were(learner):
+    X, y = data(4)
+    learner = fresh(learner, random_state=0).fit(DataFrame(X, columns=list("abcd")), y)
+    learner.learn_one(X[0], y[0])  # makes room for single rows of 4 features
+    before = learned(learner).copy()
+    for rows, labels in ((data(9)[0], np.linspace(0, 1, 60)), (np.full((60, 9), np.nan), y)):
+        with pytest.raises(ValueError):
+            learner.fit(DataFrame(rows, columns=list("abcdefghi")), labels)
+        assert learner.feature_names_in_.tolist() == list("abcd")
+        with pytest.raises(ValueError, match="x has 9 features"):
+            learner.learn_one(np.ones(9), 0)
+    np.testing.assert_array_equal(learned(learner), before)
+
+
+@every_learner
+@pytest.mark.parametrize("step", [-1.0, np.nan, "large"])
+def test_single_rows_are_refused_while_the_step_is_no_step(learner, step):
+    X, y = data(4)
+    learner = fresh(learner, random_state=0).fit(X, y).learn_one(X[0], y[0])
+    before = learned(learner).copy()
+    name = learner.step_parameter
+    learner.set_params(**{name: step})
+    with pytest.raises(ValueError, match=f"'{name}' parameter of .* Got"):
+        learner.learn_one(X[1], y[1])
+    np.testing.assert_array_equal(learned(learner), before)
+    learner.set_params(**{name: 0.01}).learn_one(X[1], y[1])
+
+
+def test_classes_that_are_refused_are_not_remembered():
+    X, y = data(4)
+    learner = OPML(gamma=0.1).partial_fit(X, y)
+    for few in ([0, 1], [0]):
+        with pytest.raises(ValueError, match=r"\[.*2\].* not in classes"):
+            learner.partial_fit(X, y, classes=few)
+    learner.partial_fit(X, y)  # nothing was announced
+    with pytest.raises(ValueError, match=r"labels \[2\] that are not in classes=\[0, 1\]"):
+        learner.partial_fit(X[:2], y[:2], classes=[0, 1])  # 2 was seen before
+    assert learner.partial_fit(X, y, classes=[2, 0, 1, 3]).classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_classes_may_be_announced_of_any_kind():
+    X, _ = data(2)
+    learner = OPML().partial_fit(X[:2], ["a", "b"], classes=["a", "b", 1, (0, 1), ((0, 1), 2)])
+    learner.learn_one(X[2], 1).learn_one(X[3], (0, 1)).learn_one(X[4], ((0, 1), 2))
+    for unknown in ("1", (1, 0)):
+        with pytest.raises(ValueError, match="not in classes"):
+            learner.learn_one(X[5], unknown)
+    assert len(learner.classes_) == 5
+    with pytest.raises(ValueError, match="classes is 3, expected a sequence of labels"):
+        OPML().partial_fit(X[:2], ["a", "b"], classes=3)
+
+
+def test_a_parameter_set_to_an_equal_array_is_no_change():
+    X, y = data(4)
+    learner = LEGO(targets=np.array([0.1, 2.0])).partial_fit(X, y)
+    learner.set_params(targets=np.array([0.1, 2.0])).partial_fit(X, y)
+    with pytest.raises(ValueError, match="targets was"):
+        learner.set_params(targets=np.array([0.1, 3.0])).partial_fit(X, y)
+
+
+@every_learner
+def test_features_that_were_added_only_in_part_are_not_learned_on(learner, monkeypatch):
+    X, y = data(4)
+    learner = fresh(learner).fit(X, y).learn_one(X[0], y[0])
+    monkeypatch.setattr(learner._stream, "widen", lambda n: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        learner.add_features(40)
+    with pytest.raises(NotFittedError):
+        learned(learner)
+    anew, usual = learner.learn_one(X[0], y[0]), fresh(learner).learn_one(X[0], y[0])
+    for part in (anew, usual):
+        part.partial_fit(X[1:], y[1:])
+    np.testing.assert_array_equal(learned(anew), learned(usual))

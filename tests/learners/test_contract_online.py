@@ -202,6 +202,27 @@ def test_a_stream_takes_its_scale_from_the_rows_up_to_the_first_triplet(name):
 
 
 @online
+def test_a_stream_that_begins_with_zeros_takes_its_scale_from_what_comes_after(name):
+    settings = TARGETS.get(name, {})
+    quiet = np.zeros((9, 4)), [0, 1, 0, 1, 2, 2, 0, 1, 0]  # triplets to the last row, of nothing
+    rows, labels = np.concatenate([quiet[0], RAW]), np.concatenate([quiet[1], RAW_Y])
+    whole = make(name, **settings).partial_fit(rows, labels)
+    assert whole.scale_ == pytest.approx(rms(RAW[:1]), rel=1e-14)  # of a class met before: a triplet at once
+    assert not whole.diverged_
+    for pieces in ([9, 10, 30], range(1, len(rows))):
+        learner = make(name, **settings)
+        for piece in np.split(np.arange(len(rows)), pieces):
+            learner.partial_fit(rows[piece], labels[piece])
+        assert learner.scale_ == whole.scale_
+        np.testing.assert_allclose(output(learner), output(whole), rtol=1e-9, atol=1e-12)
+    one = make(name, **settings)
+    for row, label in zip(*quiet, strict=True):
+        one.learn_one(row, label)
+    assert one.scale_ == 1.0 and one.n_triplets_ == 6
+    assert one.learn_one(RAW[0], RAW_Y[0]).scale_ == whole.scale_
+
+
+@online
 def test_rows_of_zeros_have_scale_one(name):
     learner = make(name).fit(np.zeros((6, 3)), [0, 1, 0, 1, 0, 1])
     assert learner.scale_ == 1.0

@@ -210,3 +210,18 @@ def test_parameters_that_contradict_each_other_are_named(settings, message):
 def test_only_a_diagonal_metric_has_feature_weights():
     with pytest.raises(AttributeError, match="only with metric='diagonal'"):
         _ = after_one_step().feature_weights_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_narrow_layer_stops_with_the_layers_above_it():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(120, 9)), rng.integers(0, 3, 120)
+    settings = {"n_components": 2, "init": "random", "random_state": 1, "scale": None, "activation": "relu"}
+    at_once, by_row = (MLOML(gamma=3.0, **settings) for _ in range(2))
+    at_once.partial_fit(X, y)
+    for row, label in zip(X, y, strict=True):
+        by_row.learn_one(row, label)
+    assert at_once.diverged_ and by_row.diverged_
+    assert at_once.n_updates_.tolist() == by_row.n_updates_.tolist()
+    for one, other in zip(at_once.layers_, by_row.layers_, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -150,3 +150,14 @@ def test_rows_so_long_that_nothing_is_learned_are_warned_of() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match="^KISSME learned nothing: all eigenvalues are at most 1e-10"):
         KISSME().fit(1e7 * X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("size", [1e160, 1e300, 1e-160, 1e-300])
+def test_rows_whose_squares_are_no_numbers_are_refused_in_one_line(size):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"the largest entry of X is .*, expected 0 or 1e-150 to 1e\+150"):
+        KISSME().fit(size * X, y)
+    for fine in (0.0, 1e-149, 1e149):
+        assert np.isfinite(KISSME().fit(fine * X, y).components_).all()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from mloml import LEGO
+from mloml import LEGO, MLOML
 from mloml.kernels.lego import lego_step
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -83,7 +83,19 @@ def test_gate_spares_pairs_that_meet_their_target():
     assert never.n_updates_ == never.n_triplets_  # only dissimilar pairs are too near
 
 
-@pytest.mark.parametrize("targets", [(1.0,), (2.0, 1.0), (-1.0, 1.0), (1, 2, 3), ("a", "b"), (0, np.nan)])
+BAD_PAIRS = [
+    (1.0,),
+    (2.0, 1.0),
+    (-1.0, 1.0),
+    (1, 2, 3),
+    ("a", "b"),
+    (0, np.nan),
+    (0, np.inf),
+    (np.inf, np.inf),
+]
+
+
+@pytest.mark.parametrize("targets", BAD_PAIRS)
 def test_bad_targets_are_named(targets):
     with pytest.raises(ValueError, match=r"targets is .* expected two numbers"):
         LEGO(targets=targets).fit(X, Y)
@@ -114,3 +126,9 @@ def test_pairs_too_near_to_learn_from_are_told_of():
     with pytest.warns(ConvergenceWarning, match="LEGO hardly learns"):
         learner = LEGO(scale=None, random_state=0).fit(1e-8 * X, Y)
     assert learner.n_updates_ == 0
+
+
+@pytest.mark.parametrize("learner", [LEGO(), MLOML("lego")], ids=repr)
+def test_rows_whose_distances_are_no_numbers_have_no_percentiles(learner):
+    with pytest.raises(ValueError, match=r"the largest entry of X is 1e\+160: .* no percentiles"):
+        learner.fit(1e160 * X / np.abs(X).max(), Y)

@@ -203,3 +203,14 @@ def test_labels_without_pairs_are_refused(y: list[int], message: str) -> None:
 def test_unknown_reading_is_named_in_the_error() -> None:
     with pytest.raises(ValueError, match="'reading' parameter of MLCC"):
         MLCC(reading="R-B").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("reading", ["per_class", "whole"])
+@pytest.mark.parametrize("exponent", [-40, 30, 40, 600])
+def test_the_size_of_rows_does_not_matter(reading: str, exponent: int) -> None:
+    X, codes = rows_and_codes()
+    some, size = 2.0**20, 2.0**exponent
+    one, other = (MLCC(2, reading=reading).fit(unit * X, codes) for unit in (some, size))  # brought near 1
+    np.testing.assert_array_equal(other.transform(size * X), one.transform(some * X))
+    plain = MLCC(2, reading=reading).fit(X, codes)
+    assert other.objectives_[0, 1] == pytest.approx(plain.objectives_[0, 1], rel=1e-2)

@@ -149,6 +149,12 @@ def test_fbp_is_refused_for_layers_it_is_not_defined_for():
         ),
         ({"layer_params": {"variant": "x"}}, "variant is 'x', expected one of paper, pa"),
         ({"layer": "lego", "layer_params": {"targets": (2, 1)}}, "0 <= lower <= upper"),
+        (
+            {"layer": "lego", "layer_params": {"targets": "quartiles"}},
+            "targets is 'quartiles', expected 'per",
+        ),
+        ({"layer": "lego", "layer_params": {"targets": "12"}}, "targets is '12', expected 'percentiles' or"),
+        ({"layer": [["moml"], "moml", "moml"]}, r"layer has \['moml'\], expected one of moml, opml"),
         ({"cone": "clip"}, "cone='clip' needs"),
         (
             {"cone": "free"},

@@ -140,3 +140,13 @@ def test_a_pipeline_with_nearest_neighbours_learns_and_predicts():
         model.learn_one(x, label)
     assert wrong < 100
     assert model["MetricTransformer"].metric.n_updates_ > 100
+
+
+@pytest.mark.parametrize("target", [float("nan"), ["a list"]], ids=repr)
+def test_a_row_whose_target_is_refused_adds_no_feature(target):
+    model = MetricTransformer(MOML(gamma=0.1))
+    model.learn_one({"a": 1.0}, "yes")
+    with pytest.raises((ValueError, TypeError), match=r"no label|unhashable"):
+        model.learn_one({"a": 1.0, "b": 2.0}, target)
+    assert model.features == ["a"]
+    assert model.metric.n_features_in_ == 1

@@ -9,6 +9,17 @@ import numpy as np
 from .base import Array
 
 WHITENING = 1e-12  # variances below this share of the mean count as this large
+ORDINARY = 10  # rows whose largest entry is within this power of two, up or down, are taken as they are
+
+
+def unit_of(rows: Array) -> float:
+    """Return a power of two that brings rows of any size near 1; 1 for rows of ordinary size.
+
+    >>> unit_of(np.array([[300.0, -4.0]])), unit_of(np.array([[3e6, -4.0]]))
+    (1.0, 2.384185791015625e-07)
+    """
+    exponent = int(np.frexp(np.abs(rows).max())[1])
+    return 1.0 if abs(exponent) <= ORDINARY else float(np.ldexp(1.0, -exponent))
 
 
 @dataclass(frozen=True)

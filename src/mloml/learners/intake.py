@@ -17,8 +17,9 @@ from mloml.kernels.stack import layout
 from mloml.learners.triplets import Rule, TripletStream
 
 from .kept_parameters import parameters_to_keep
+from .labels import announced_labels, sorted_labels
 from .scaling import RowLengths, given_scale
-from .sparse_rows import SparseRows, learnable, validate_rows
+from .sparse_rows import SparseRows, features_unless_refused, learnable, validate_rows
 from .stalling import WINDOW, StepWatch, warn_of_divergence
 
 
@@ -44,8 +45,9 @@ class Intake:
     _remedy: str
 
     def _check(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Array, NDArray[Any]]:
-        rows, labels = validate_rows(self, X, y, order="C", reset=reset)
-        check_classification_targets(labels)
+        with features_unless_refused(self):
+            rows, labels = validate_rows(self, X, y, order="C", reset=reset)
+            check_classification_targets(labels)
         return learnable(rows), labels
 
     def _begin(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Triplets]:
@@ -68,7 +70,7 @@ class Intake:
         for name in ("_stream", "_room"):
             self.__dict__.pop(name, None)
         self._began_with = parameters_to_keep(self)
-        self._announced: NDArray[Any] | None = None
+        self._announced: list[Any] | None = None
         self._codes: dict[Any, int] = {}
         self._kept: dict[str, Any] = {}
         self._watch = StepWatch()
@@ -108,13 +110,11 @@ class Intake:
             self.__dict__.pop("_room", None)  # the next single row has to be looked at
         rows, triplets = self._stream.push(self._scaled(X), codes)
         if self._lengths is not None:
-            earlier = len(rows) - len(X)
-            count = triplets[0, 0] + 1 - earlier if len(triplets) else len(X)
-            self._lengths.add(X[:count])
-            if len(triplets):
-                self._set_scale(self._lengths.root_mean_square)
+            scale = self._lengths.up_to_a_triplet(X, triplets[:, 0] - (len(rows) - len(X)))
+            if scale is not None:
+                self._set_scale(scale)
                 rows = self._scaled(rows)
-                self._stream.divide(self.scale_)
+                self._stream.divide(scale)
         self._see(self._stream, self._arrange(rows), triplets)
 
     def _see(self, stream: TripletStream, rows: Array, triplets: Triplets) -> None:
@@ -141,16 +141,18 @@ class Intake:
 
     def _admit_labels(self, labels: list[Any], classes: ArrayLike | None = None) -> None:
         """Note the announced classes; refuse labels outside of them."""
-        if classes is not None:
-            announced = np.unique(np.asarray(classes))
-            if self._announced is not None and not np.array_equal(announced, self._announced):
-                raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit")
+        announced = self._announced if classes is None else announced_labels(classes)
+        if announced is None:
+            return
+        if self._announced is not None and set(announced) != set(self._announced):
+            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit")
+        unknown = sorted({*labels, *self._codes} - set(announced), key=str)
+        if unknown:
+            known = sorted_labels(announced).tolist()
+            raise ValueError(f"y has labels {unknown} that are not in classes={known}")
+        if self._announced is None:
             self._announced = announced
             self._kept.clear()
-        if self._announced is not None:
-            unknown = sorted(set(labels) - set(self._announced.tolist()), key=str)
-            if unknown:
-                raise ValueError(f"y has labels {unknown} that are not in classes={self._announced.tolist()}")
 
     def _warn_if_stalled(self, least: int = WINDOW) -> None:
         """Say, once, that most of the recent steps hardly changed the metric."""

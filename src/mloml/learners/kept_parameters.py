@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 NO_MATTER = ("scans", "shuffle", "random_state")
 """Parameters that mean nothing to a stream that has begun."""
 
@@ -31,7 +33,9 @@ def require_kept(learner: Any) -> None:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
     try:
         return bool(one == other)
-    except ValueError:  # arrays say so for each entry
+    except ValueError:  # arrays inside say so for each entry
         return False

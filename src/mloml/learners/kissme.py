@@ -16,6 +16,7 @@ from .base import Array, MetricLearner
 from .batch import Codes, factor_of, labelled_rows, require_pairs
 
 FAILED_CONDITION = 1e12
+MOST = 1e150  # largest entry of rows whose squares can be summed and inverted
 CLIP_BELOW, CLIP_TO = 1e-10, 1e-6
 
 
@@ -109,6 +110,7 @@ class KISSME(MetricLearner):
         """Learn the metric from all pairs of the rows."""
         rows, codes = labelled_rows(self, X, y)
         require_pairs(self, codes)
+        require_squares(rows)
         if self.n_pairs is None:
             S, D = pair_covariances(rows, codes, self.weight)
         else:
@@ -137,6 +139,21 @@ class KISSME(MetricLearner):
             trace = values.sum() if values[-1] > 0 else float(d)
             values = np.maximum(values, 0.0) + self.ridge_scale * trace / d
         return (vectors / values) @ vectors.T, condition, ridged
+
+
+def require_squares(rows: Array) -> None:
+    """Refuse rows whose squares, or their inverses, are no numbers any more.
+
+    >>> require_squares(np.array([[3e200, 1.0]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: the largest entry of X is 3e+200, expected 0 or 1e-150 to 1e+150: scale the rows
+    """
+    largest = float(np.abs(rows).max())
+    if largest != 0.0 and not 1.0 / MOST <= largest <= MOST:
+        raise ValueError(
+            f"the largest entry of X is {largest:g}, expected 0 or {1 / MOST:g} to {MOST:g}: scale the rows"
+        )
 
 
 def pair_covariances(X: Array, codes: Codes, weight: str = "pairs") -> tuple[Array, Array]:

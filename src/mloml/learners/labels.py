@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ def sorted_labels(labels: Iterable[Any]) -> NDArray[Any]:
     array(['b', 1, None, (0, 1)], dtype=object)
     """
     labels = list(labels)
-    kinds = {np.asarray(label).dtype.kind if np.ndim(label) == 0 else "O" for label in labels}
+    kinds = {np.asarray(label).dtype.kind if np.isscalar(label) else "O" for label in labels}
     if kinds <= set("biuf") or kinds in ({"U"}, {"S"}):
         return np.unique(np.asarray(labels))
     objects = np.empty(len(labels), dtype=object)
@@ -28,3 +28,35 @@ def sorted_labels(labels: Iterable[Any]) -> NDArray[Any]:
         return np.sort(objects)
     except TypeError:
         return objects
+
+
+def announced_labels(classes: Any) -> list[Any]:
+    """Return the labels that a user announces, each once, as they are.
+
+    >>> announced_labels(np.array([1, 0, 1])), announced_labels(["a", (0, 1)])
+    ([1, 0], ['a', (0, 1)])
+    """
+    try:
+        given = classes.tolist() if hasattr(classes, "tolist") else classes
+        if not isinstance(given, str | bytes):
+            return list(dict.fromkeys(given))
+    except TypeError:  # it cannot be gone through, or what is in it is no label
+        pass
+    raise ValueError(f"classes is {classes!r}, expected a sequence of labels")
+
+
+def require_label(label: Hashable) -> None:
+    """Refuse what is no label: it cannot be looked up, or it does not equal itself.
+
+    >>> require_label(float("nan"))
+    Traceback (most recent call last):
+    ...
+    ValueError: y is nan, which is no label: it does not equal itself
+    """
+    hash(label)  # anything else says itself that it is unhashable
+    try:
+        same = bool(label == label)
+    except TypeError:  # pandas' NA does not know
+        same = False
+    if not same:
+        raise ValueError(f"y is {label!r}, which is no label: it does not equal itself")

@@ -13,6 +13,7 @@ from mloml.kernels.stack import layout
 from mloml.learners.triplets import distance_percentiles
 
 from .stack_state import Array, Layer, choose_cone
+from .targets import FEWEST_ROWS, two_numbers
 
 STEP_NAMES = ("gamma", "eta", "lam")
 
@@ -26,9 +27,6 @@ KNOWN: dict[str, set[str]] = {
 
 LAYER_CONES = tuple(policy for policy in layout.POLICIES if policy != "free")
 """What a moml layer can do with a step that would leave the cone."""
-
-FEWEST_ROWS = 7
-"""Rows below which percentiles of distances say nothing."""
 
 
 def layer_settings(stack: Any, X: Array | None) -> list[Layer]:
@@ -73,7 +71,7 @@ def layer_names(layer: str | Sequence[str], n_layers: int) -> list[str]:
     """
     names = [layer] * n_layers if isinstance(layer, str) else list(layer)
     for name in names:
-        if name not in KNOWN:
+        if not isinstance(name, str) or name not in KNOWN:
             hint = suggestion(str(name), KNOWN)
             raise ValueError(f"layer has {name!r}, expected one of {', '.join(KNOWN)}{hint}")
     if len(names) != n_layers:
@@ -140,6 +138,8 @@ def lego_targets(params: dict[str, Any], X: Array | None) -> tuple[float, float]
     """Return the target distances of a lego layer: as given, or percentiles of the input rows' distances."""
     targets = params.get("targets", "percentiles")
     if isinstance(targets, str):
+        if targets != "percentiles":
+            raise ValueError(f"targets is {targets!r}, expected 'percentiles' or two numbers")
         count = 0 if X is None else len(X)
         if X is None or count < FEWEST_ROWS:
             raise ValueError(
@@ -148,16 +148,4 @@ def lego_targets(params: dict[str, Any], X: Array | None) -> tuple[float, float]
             )
         low, high = two_numbers("percentiles", params.get("percentiles", (5, 95)), 100.0)
         targets = distance_percentiles(X, (low, high))
-    return two_numbers("targets", targets, np.inf)
-
-
-def two_numbers(name: str, given: Any, limit: float) -> tuple[float, float]:
-    """Return two numbers in order, or say what was expected."""
-    try:
-        lower, upper = (float(value) for value in given)
-    except (TypeError, ValueError):
-        lower = upper = np.nan
-    if not (0 <= lower <= upper <= limit and upper < np.inf):
-        most = f" <= {limit:g}" if limit < np.inf else ""
-        raise ValueError(f"{name} is {given!r}, expected two numbers with 0 <= lower <= upper{most}")
-    return lower, upper
+    return two_numbers("targets", targets)

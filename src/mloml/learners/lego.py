@@ -15,10 +15,8 @@ from mloml.learners.triplets import Rule, distance_percentiles
 
 from .base import Array, MetricLearner
 from .online import OnlineLearner, Triplets
+from .targets import FEWEST_ROWS, two_numbers
 from .widening import widened_square
-
-FEWEST_ROWS = 7
-"""Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one."""
 
 
 class LEGO(OnlineLearner, MetricLearner):
@@ -159,11 +157,11 @@ class LEGO(OnlineLearner, MetricLearner):
 
     def _find_targets(self, X: Array | None) -> tuple[float, float]:
         if isinstance(self.targets, str):
-            low, high = _ordered_pair("percentiles", self.percentiles, 100.0)
+            low, high = two_numbers("percentiles", self.percentiles, 100.0)
             assert X is not None  # only explicit targets do without rows
             lower, upper = distance_percentiles(X, (low, high))
             return float(lower), float(upper)
-        return _ordered_pair("targets", self.targets, np.inf)
+        return two_numbers("targets", self.targets)
 
     def _widen(self, n_features: int) -> None:
         self._L = widened_square(self._L, n_features)
@@ -180,13 +178,3 @@ class LEGO(OnlineLearner, MetricLearner):
 
     def _factor(self) -> Array:
         return self._L
-
-
-def _ordered_pair(name: str, given: ArrayLike, largest: float) -> tuple[float, float]:
-    try:
-        lower, upper = (float(value) for value in np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        lower, upper = np.nan, np.nan
-    if not 0 <= lower <= upper <= largest:
-        raise ValueError(f"{name} is {given!r}, expected two numbers with 0 <= lower <= upper <= {largest:g}")
-    return lower, upper

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -15,21 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from .base import Array, MetricLearner
 from .batch import ByClass, Codes, labelled_rows, one_blas_thread, require_pairs
-from .coordinates import Coordinates
+from .coordinates import Coordinates, unit_of
 from .impostors import LargeMargin
-
-ORDINARY = 10
-"""Rows whose largest entry is within this power of two, up or down, are taken as they are."""
-
-
-def unit_of(rows: Array) -> float:
-    """Return a power of two that brings rows of any size near 1; 1 for rows of ordinary size.
-
-    >>> unit_of(np.array([[300.0, -4.0]])), unit_of(np.array([[3e6, -4.0]]))
-    (1.0, 2.384185791015625e-07)
-    """
-    exponent = int(np.frexp(np.abs(rows).max())[1])
-    return 1.0 if abs(exponent) <= ORDINARY else float(np.ldexp(1.0, -exponent))
 
 
 class LMNN(MetricLearner):

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .base import Array, MetricLearner
 from .batch import Codes, labelled_rows, one_blas_thread, require_pairs
 from .clusters import CentreMargin, Clustered, ClusterMargin, cluster, first_centres
-from .coordinates import in_input_space, span, whitening
+from .coordinates import in_input_space, span, unit_of, whitening
 from .descent import Descent
 
 Margin = type[CentreMargin] | type[ClusterMargin]
@@ -42,7 +42,8 @@ class MLCC(MetricLearner):
     minimises with these clusters held fixed, from the metric of the round before. Learning ends when no row
     changes its cluster. Empty clusters are dropped; a class (or the training set) with fewer than K rows has
     as many clusters as rows. With ``"whole"``, clusters of one class each hold no impostor at all: the metric
-    then stays as it is.
+    then stays as it is. Rows with entries beyond a thousand, or none above a thousandth, are first multiplied
+    by a power of two.
 
     Parameters
     ----------
@@ -159,9 +160,11 @@ class MLCC(MetricLearner):
     def _start(self, rows: Array, codes: Codes, other: Start | None = None) -> Start:
         """Choose the first clusters; ``other`` is any start from the same rows."""
         require_pairs(self, codes)
+        unit = unit_of(rows)
+        rows = rows if unit == 1.0 else rows * unit
         groups = codes if self.reading == "per_class" else np.zeros_like(codes)
         centres = first_centres(rows, groups, self.n_clusters, check_random_state(self.random_state))
-        return Start.of(rows, codes, groups, centres, span(rows) if other is None else other.V)
+        return Start.of(rows, codes, groups, centres, span(rows) if other is None else other.V, unit)
 
     def _learn(self, start: Start) -> None:
         """Alternate clusters and metric."""
@@ -176,7 +179,7 @@ class MLCC(MetricLearner):
             labels = start.cluster(X @ B.T, held.means @ B.T, labels)
             if np.array_equal(labels, previous):
                 break
-        self.components_ = in_input_space(start.V, B) if rounds else np.eye(len(start.V))
+        self.components_ = start.unit * in_input_space(start.V, B) if rounds else np.eye(len(start.V))
         self.labels_ = np.empty_like(labels)
         self.labels_[start.order] = labels
         self.objectives_ = np.array([[r.start, r.objective] for r in rounds]).reshape(-1, 2)
@@ -225,17 +228,20 @@ class Start:
     order: Codes  # which given row each sorted row is
     group_starts: Codes
     labels: Codes
+    unit: float  # what the given rows were multiplied by
     first: dict[Margin, Held] = field(default_factory=dict)  # the problem of the first round, once met
 
     @classmethod
-    def of(cls, rows: Array, codes: Codes, groups: Codes, centres: list[Array], V: Array) -> Start:
+    def of(
+        cls, rows: Array, codes: Codes, groups: Codes, centres: list[Array], V: Array, unit: float = 1.0
+    ) -> Start:
         """Sort the rows and run k-means in each group from the given centres of the input space."""
         order = np.argsort(groups, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
         sizes = np.concatenate([[0], np.cumsum([len(group) for group in centres])])
         labels = cluster(rows[order], starts, np.concatenate(centres), sizes)
         X = (rows[order] - rows.mean(axis=0)) @ V
-        return cls(V, X, codes[order], order, starts, labels)
+        return cls(V, X, codes[order], order, starts, labels, unit)
 
     def held(self, labels: Codes, margin: Margin) -> Held:
         """Return the problem of a round; fits that begin alike share that of the first."""

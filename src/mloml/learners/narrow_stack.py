@@ -58,10 +58,14 @@ class NarrowStackState:
         for begin in range(0, len(triplets), PIECE):
             piece = triplets[begin : begin + PIECE]
             outputs = np.empty((len(piece), 3, k))
+            before = self.first.W.copy(), self.first.counts.copy()
             done = self.first.scan(rows, piece, outputs)
             hidden = activate(outputs[:done].reshape(-1, k), how.activation)
-            order = np.arange(3 * done).reshape(-1, 3)
-            if not (self.rest.learn(hidden, order, how) and done == len(piece)):
+            seen = self.rest.scan(hidden, np.arange(3 * done).reshape(-1, 3), how)
+            if seen < done:  # a layer above had to stop: the first must not have gone on alone
+                self.first.W[:], self.first.counts[:] = before
+                self.first.scan(rows, piece[: seen + 1], outputs)
+            if seen < len(piece):
                 return False
         return True
 

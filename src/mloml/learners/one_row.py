@@ -11,7 +11,8 @@ from scipy.sparse import csr_array, issparse
 from mloml.arrays import Array
 
 from .kept_parameters import require_kept
-from .sparse_rows import SparseRows, require_takes_sparse
+from .labels import require_label
+from .sparse_rows import SparseRows, plain, require_takes_sparse, validate_rows
 
 ORDERS = (None, np.array([[2, 0, 1]], dtype=np.intp), np.array([[2, 1, 0]], dtype=np.intp))
 """The triplet (x, xp, xq) in three rows of which x is the last: xp arrived first, or xq did."""
@@ -61,7 +62,7 @@ class OneRow:
         """
         components = self.components_
         if issparse(x):
-            one = self.transform(x)
+            one = checked_sparse_row(self, x) @ components.T
             return one if issparse(one) else one[0]
         row = one_row(x)
         if row.size != components.shape[1]:
@@ -76,8 +77,10 @@ class OneRow:
         sparse = isinstance(row, SparseRows)
         n_features = row.shape[1]
         first = not hasattr(self, "_stream")
-        if first:
+        if not self.__dict__.get("_valid"):  # the first row, or parameters were set since the last one
             self._validate_params()
+            self._valid = True
+        if first:
             self.n_features_in_ = n_features
             self.__dict__.pop("feature_names_in_", None)
             self._forget()
@@ -88,9 +91,7 @@ class OneRow:
             self._take_step()
         if not np.isfinite(row.data if sparse else row).all():
             raise ValueError(NOT_FINITE)
-        hash(label)  # anything else says itself that it is unhashable
-        if label != label:
-            raise ValueError(f"y is {label!r}, which is no label: it does not equal itself")
+        require_label(label)
         self._admit_labels([label])
         if first:
             self._open_stream(row, None)
@@ -111,15 +112,26 @@ def one_row(x: ArrayLike) -> Array:
     row = np.asarray(x, dtype=np.float64)
     if row.ndim != 1 or row.size == 0:
         raise ValueError(f"x has shape {row.shape}, expected one row (n_features,)")
-    return row if row.flags.carray else row.copy()
+    return plain(row)
 
 
 def one_sparse_row(learner: Any, x: Any) -> SparseRows:
     """Return a sparse row as the learner's scans take it."""
     require_takes_sparse(learner, x)
+    require_one_row(x)
+    return SparseRows.of(csr_array(x))
+
+
+def checked_sparse_row(learner: Any, x: Any) -> Any:
+    """Return a sparse row of the features that were learned, (1, d), to be mapped."""
+    require_one_row(x)
+    return validate_rows(learner, x, reset=False)
+
+
+def require_one_row(x: Any) -> None:
+    """Refuse a sparse matrix that is more or less than one row."""
     if len(x.shape) != 2 or x.shape[0] != 1:
         raise ValueError(f"x has shape {x.shape}, expected one sparse row (1, n_features)")
-    return SparseRows.of(csr_array(x))
 
 
 def wrong_length(learner: Any, row: Any) -> str:

@@ -45,7 +45,8 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     classes_ : array
         The labels seen so far (or announced to ``partial_fit``), sorted.
     scale_ : float
-        What rows are divided by; in a stream with ``scale="auto"`` 1 until the first triplet.
+        What rows are divided by; in a stream with ``scale="auto"`` 1 until the first triplet with a row that
+        is not all zeros.
     n_triplets_ : int
         Triplets seen so far.
     n_updates_ : int or array
@@ -150,8 +151,7 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     @learned
     def classes_(self) -> NDArray[Any]:
         """Return the labels seen or announced, sorted."""
-        announced = [] if self._announced is None else self._announced.tolist()
-        return sorted_labels(dict.fromkeys([*self._codes, *announced]))
+        return sorted_labels(dict.fromkeys([*self._codes, *(self._announced or [])]))
 
     # what the user calls ---------------------------------------------------------------------------------
 
@@ -213,14 +213,23 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
             raise ValueError(f"count is {count!r}, expected an integer >= 0")
         if count:
-            n_features = self.n_features_in_ + int(count)
+            self._add_features(self.n_features_in_ + int(count))
+        return self
+
+    def _add_features(self, n_features: int) -> None:
+        try:
             self._widen(n_features)
             self._stream.widen(n_features)
             self.n_features_in_ = n_features
-            self.__dict__.pop("feature_names_in_", None)
-            self.__dict__.pop("_room", None)
+            for name in ("feature_names_in_", "_room"):
+                self.__dict__.pop(name, None)
             self._kept.clear()
-        return self
+        except NotImplementedError:  # nothing was done
+            raise
+        except BaseException:  # Ctrl-C: what is wider already does not go with the rest
+            for name in ("_stream", "_room"):
+                self.__dict__.pop(name, None)
+            raise
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:
         """Return one fitted learner per value of parameter ``name``; they share the triplets."""
@@ -244,7 +253,8 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by their names, see :meth:`partial_fit` for what a stream makes of it."""
-        self.__dict__.pop("_room", None)  # the next single row has to be looked at
+        for name in ("_room", "_valid"):  # the next single row has to be looked at
+            self.__dict__.pop(name, None)
         learner: Self = super().set_params(**params)
         return learner
 
@@ -254,7 +264,8 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_room", None)
+        for name in ("_room", "_valid"):
+            state.pop(name, None)
         if "_kept" in state:
             state["_kept"] = {}
         return state

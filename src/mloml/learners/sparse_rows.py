@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,9 +54,9 @@ class SparseRows:
             X.sum_duplicates()
         entries = X.indptr[-1]  # a matrix may have room for more
         return cls(
-            np.ascontiguousarray(X.data[:entries], dtype=np.float64),
-            X.indices[:entries].astype(np.int32, copy=False),
-            X.indptr.astype(np.int64, copy=False),
+            plain(X.data[:entries].astype(np.float64, copy=False)),
+            plain(X.indices[:entries].astype(np.int32, copy=False)),
+            plain(X.indptr.astype(np.int64, copy=False)),
             X.shape[1],
         )
 
@@ -103,6 +105,24 @@ def validate_rows(learner: Any, X: ArrayLike, *y: ArrayLike, **options: Any) -> 
     return validate_data(learner, X, *y, dtype=np.float64, accept_sparse=accepted, **options)
 
 
+@contextmanager
+def features_unless_refused(learner: Any) -> Iterator[None]:
+    """Put back what a learner knows of its features when new rows or labels are refused.
+
+    scikit-learn notes the features of rows before it has seen all of them, but what was learned is made for
+    the features before; single rows are not looked at any more.
+    """
+    names = ("n_features_in_", "feature_names_in_")
+    known = {name: vars(learner)[name] for name in names if name in vars(learner)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            vars(learner).pop(name, None)
+        vars(learner).update(known)
+        raise
+
+
 def require_takes_sparse(learner: Any, X: Any) -> None:
     """Refuse sparse rows where the learner, as its parameters are, does not take them."""
     if issparse(X) and not takes_sparse(learner):
@@ -116,4 +136,13 @@ def takes_sparse(learner: Any) -> bool:
 
 def learnable(X: Any) -> Any:
     """Return checked rows in the form that learners learn from."""
-    return SparseRows.of(X) if issparse(X) else X
+    return SparseRows.of(X) if issparse(X) else plain(X)
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the one kind that compiled code was made for.
+
+    One that may not be written to, such as a memory map, or does not lie on the boundary of a number would be
+    another type: compiled anew, for seconds, and perhaps with sums in another order.
+    """
+    return array if array.flags.carray else array.copy()

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mloml.arrays import Array
 
 from .base import LearnedDistance, Metric, checked_pairs, metric_function
-from .one_row import NOT_FINITE, one_row, wrong_length
+from .one_row import NOT_FINITE, checked_sparse_row, one_row, wrong_length
 from .sparse_rows import validate_rows
 from .stack_state import activate
 
@@ -36,7 +36,7 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
         """Map one row, (d,); exactly what ``transform([x], layer)[0]`` gives, at less cost."""
         layers = self.layers_[: self._checked_layer(layer)]
         if issparse(x):
-            return self.transform(x, layer)[0]
+            return _through(layers, checked_sparse_row(self, x), self.activation)[0]
         row = one_row(x)
         if row.size != self.n_features_in_:
             raise ValueError(wrong_length(self, row))

@@ -135,6 +135,10 @@ class StackState:
 
     def learn(self, rows: Array, triplets: Triplets, how: Propagation) -> bool:
         """Run one compiled scan; False when it had to stop because the numbers grew beyond all bounds."""
+        return self.scan(rows, triplets, how) == len(triplets)
+
+    def scan(self, rows: Array, triplets: Triplets, how: Propagation) -> int:
+        """Run one compiled scan; return how many triplets were seen."""
         from mloml.kernels.stack import backward
         from mloml.kernels.stack.forward import fp_scan
 
@@ -152,7 +156,7 @@ class StackState:
             done = backward.fbp_scan(
                 data, triplets, *state, how.rate, how.decay, *extra, self._work, self._dense, self._opml, d
             )
-        return bool(done == len(triplets))
+        return int(done)
 
 
 CHANGES_WAIT = ("frame", "opml")

@@ -112,11 +112,13 @@ class TripletStream:
         return rows if sparse else np.ascontiguousarray(rows), triplets
 
     def push_one(self, x: Array, code: int, scale: float, rows: Array) -> int:
-        """Take in one row, divided by ``scale``, of a class that room was made for.
+        """Take in one row, divided by ``scale``.
 
         Does what :meth:`push` does, without an array being made: the triplet goes into ``rows``, see
         :func:`mloml.kernels.triplets.one_row`, whose answer is returned.
         """
+        if code >= len(self._samples):  # a class of rows that were broken off before they arrived
+            self.make_room(code + 1, x.size)
         memory = self._memory
         found: int = _one_row()(
             x,
@@ -212,4 +214,11 @@ def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), m
         return np.zeros(len(percentiles))
     if len(X) > max_rows:
         X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
-    return np.percentile(pdist(X, "sqeuclidean"), percentiles, overwrite_input=True)
+    distances = pdist(X, "sqeuclidean")
+    if not distances.max() < np.inf:
+        largest = np.abs(X).max()
+        raise ValueError(
+            f"the largest entry of X is {largest:g}: squared distances of such rows are no numbers and have "
+            "no percentiles; scale the rows, or give targets=(lower, upper)"
+        )
+    return np.percentile(distances, percentiles, overwrite_input=True)
