@@ -204,7 +204,7 @@ def test_bad_data_of_ones_own_are_named_in_one_line(folder, text, message):
 def test_a_packed_file_that_is_damaged_is_named_by_its_path(folder, text, monkeypatch):
     monkeypatch.chdir(folder)
     Path("mine.csv.gz").write_bytes(text)
-    with pytest.raises(DataFormatError, match="^mine.csv.gz: damaged or cut short"):
+    with pytest.raises(DataFormatError, match=r"^mine.csv.gz: damaged or cut short"):
         load(own(Path("mine.csv.gz")))
 
 

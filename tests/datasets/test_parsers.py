@@ -98,7 +98,7 @@ def test_text_among_the_numbers_says_which_column_was_taken_for_the_label():
     )
     with pytest.raises(DataFormatError, match=f"column 'kind': {taken}"):
         csv("kind,a,b\nx,1,2\n")
-    with pytest.raises(DataFormatError, match="column 'a': 'x' is not a number$"):
+    with pytest.raises(DataFormatError, match=r"column 'a': 'x' is not a number$"):
         csv("a,kind\nx,1\n", label="kind")
 
 
