@@ -54,6 +54,18 @@ def test_help_imports_nothing_heavy():
         (["dataset=iris,wine"], "must be one value; several make a sweep: mloml -m dataset=iris,wine"),
         (["+foo=1"], "+foo=1: there is no field 'foo' here, only dataset, algorithm, protocol, execution"),
         (["-m", "dataset=iris,wine", "++records=[scans]"], "did you mean 'record'?"),
+        (["execution.results="], "execution.results=: must be a folder such as results"),
+        (["--foo", "dataset=iris"], "--foo: no such flag, only -m, --config-dir, --cfg, --version and -h"),
+        (["--multi", "dataset=iris"], "--multi: no such flag"),
+        (
+            ["--dataset", "iris"],
+            "--dataset: no such flag, only -m, --config-dir, --cfg, --version and -h; did",
+        ),
+        (["--dataset=iris"], "did you mean dataset=iris?"),
+        (["--resolve"], "--resolve: goes with --cfg job only"),
+        (["dataset", "iris"], "dataset: a value must follow, dataset=NAME"),
+        (["reproduce", "all", "fo=1"], "fo=1: the config has no key 'fo'"),
+        (["reproduce", "table2", "table3"], "table3: not of the form key=value\n"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 LONGEST_NAME = 60
 """Characters of a sweep's folder name, besides its hash."""
 
+FLAGS = (
+    "-m", "--multirun", "-c", "--cfg", "--resolve", "-p", "--package", "-i", "--info", "-r", "--run",
+    "-cp", "--config-path", "-cn", "--config-name", "-sc", "--shell-completion", "--hydra-help",
+)  # fmt: skip
+"""Those of Hydra that make sense here; no others are known."""
+
 COMMANDS = ("data", "status", "reproduce", "report")
 
 HELP = """\
@@ -88,7 +94,7 @@ def sweep_name(overrides: Sequence[str]) -> str:
         if slug and len(slug) + len(word) > LONGEST_NAME:
             break
         slug = f"{slug}-{word}" if slug else word[:LONGEST_NAME]
-    return f"{slug}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
+    return f"{slug or 'defaults'}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
 
 
 def _dispatch(command: Command) -> int:
@@ -104,16 +110,31 @@ def _dispatch(command: Command) -> int:
     if is_completion(arguments):
         return complete()
     words = Words.of(arguments)
+    _require_known(words)
+    overrides = words.with_folders()
+    if set(words.flags) <= {"-m", "--multirun"}:
+        _check(overrides, words.is_sweep)
+    return _hydra(overrides, words, command)
+
+
+def _require_known(words: Words) -> None:
+    """Refuse flags and bare words that mean nothing, which Hydra would answer with a page."""
+    for word in words.flags:
+        flag, _, value = word.partition("=")
+        if word.startswith("-") and flag not in FLAGS:
+            group = flag.strip("-")
+            hint = f"; did you mean {group}={value or 'NAME'}?" if group in GROUP_WORDS else ""
+            raise ConfigError(f"{flag}: no such flag, only -m, --config-dir, --cfg, --version and -h{hint}")
+    if "--resolve" in words.flags and not {"-c", "--cfg"} & set(words.flags):
+        raise ConfigError("--resolve: goes with --cfg job only")
     for word in words.overrides:
+        if word in GROUP_WORDS and word not in COMMANDS:
+            raise ConfigError(f"{word}: a value must follow, {word}=NAME")
         if re.fullmatch(r"[a-z]+", word):
             known = ", ".join(COMMANDS)
             raise ConfigError(
                 f"{word}: neither key=value nor a command ({known}){suggestion(word, COMMANDS)}"
             )
-    overrides = words.with_folders()
-    if set(words.flags) <= {"-m", "--multirun"}:
-        _check(overrides, words.is_sweep)
-    return _hydra(overrides, words, command)
 
 
 def _run_command(name: str, arguments: list[str], command: Command) -> int:
@@ -188,12 +209,15 @@ def run_job(config: DictConfig, command: Command, jobs: int = 0) -> StudyResult 
 
     hydra = HydraConfig.get()
     folder, overrides = Path(hydra.runtime.output_dir), list(hydra.overrides.task)
-    label = f"job {hydra.job.num + 1} of {jobs}: {' '.join(overrides)}" if jobs else ""
+    if folder.is_relative_to(Path.cwd()):  # as short as `mloml reproduce` says it
+        folder = folder.relative_to(Path.cwd())
+    words = [f"job {hydra.job.num + 1} of {jobs}", " ".join(overrides)] if jobs else []
+    label = ": ".join(word for word in words if word)
     try:
         study = study_from_config(config, "runs", tuple(hydra.searchpath))
         return run_study(study, folder=folder, command=command, one_line=label)
     except MlomlError as error:
-        print(f"error: {label}{': ' if label else ''}{error}", file=sys.stderr)
+        print(f"error: {f'{label}: ' if label else ''}{error}", file=sys.stderr)
         return None
 
 

@@ -27,8 +27,8 @@ def parse(overrides: Sequence[str]) -> list[Override]:
         try:
             parsed.append(OverridesParser.create().parse_override(word))
         except HydraException as error:
-            reason = f"not of the form key=value ({_first_line(error)}){_quoted(word)}"
-            raise ConfigError(f"{word}: {reason}") from None
+            reason = f" ({_first_line(error)}){_quoted(word)}" if "=" in word else ""
+            raise ConfigError(f"{word}: not of the form key=value{reason}") from None
     return parsed
 
 

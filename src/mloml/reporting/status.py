@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from mloml.errors import MlomlError
+
+
+def _as_counted(folder: Path) -> list[str | int]:
+    """Return a key that puts the jobs of a sweep in their order: 2 before 10."""
+    return [int(word) if word.isdecimal() else word for word in re.split(r"(\d+)", str(folder))]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         report = cost_report(store)
         fill_in(arguments.into, report) if arguments.into else print(report)
         return 0
-    there = sorted(path.parent for path in arguments.results.rglob(MANIFEST))
+    there = sorted((path.parent for path in arguments.results.rglob(MANIFEST)), key=_as_counted)
     # What the repository brings along was made by other code, and its cells are not in this store.
     own = [path for path in there if path.relative_to(arguments.results).parts[:1] != ("reference",)]
     folders = arguments.folder or own

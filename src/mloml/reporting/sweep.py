@@ -11,11 +11,16 @@ from hydra.core.utils import JobReturn, JobStatus
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
+from mloml.execution.summary import FILE_WIDTH
 from mloml.reporting.files import write_csv, write_file
 from mloml.reporting.markdown import frame_to_markdown
 
 if TYPE_CHECKING:
     from mloml.execution.result import StudyResult
+
+
+FORMS = {"error": "{:.4f}", "std": "{:.4f}", "seconds": "{:.2f}"}
+"""How the measured columns are shown; ``sweep.csv`` holds them as numbers."""
 
 
 class SweepTable(Callback):
@@ -34,7 +39,7 @@ class SweepTable(Callback):
         folder = Path(config.hydra.sweep.dir)
         table = pd.DataFrame(self._rows)
         write_csv(folder / "sweep.csv", table)
-        write_file(folder / "sweep.md", frame_to_markdown(table) + "\n")
+        write_file(folder / "sweep.md", frame_to_markdown(_in_words(table)) + "\n")
         _print(table, folder)
 
 
@@ -59,18 +64,29 @@ def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, A
     }
 
 
+def _in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as it is shown: as many decimals in every row, a dash where there is no number."""
+    words = table.astype(object).where(table.notna(), "–")
+    for name, form in FORMS.items():
+        if name in table:
+            words[name] = [value if value == "–" else form.format(value) for value in words[name]]
+    return words.astype(str)
+
+
 def _print(table: pd.DataFrame, folder: Path) -> None:
     """Print what varies and what came of it; the files have every column."""
     from rich.console import Console
     from rich.table import Table
 
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=FILE_WIDTH)
     varying = [name for name in table.columns if name in ("error", "std") or len(set(table[name])) > 1]
     shown = Table(title="Sweep")
     for name in varying:
         numeric = pd.api.types.is_numeric_dtype(table[name])
         shown.add_column(name.split(".")[-1], justify="right" if numeric else "left", no_wrap=numeric)
-    for row in table[varying].itertuples(index=False):
-        shown.add_row(*("–" if pd.isna(value) else str(value) for value in row))
-    console = Console()
+    for row in _in_words(table)[varying].itertuples(index=False):
+        shown.add_row(*row)
     console.print(shown)
     console.print(f"written: {folder / 'sweep.csv'}, {folder / 'sweep.md'}", soft_wrap=True)
