@@ -1,10 +1,8 @@
 """The table of a sweep: numbers in the file, words of equal length for people, nothing cut off in a pipe."""
 
 import pandas as pd
-from hydra.core.utils import JobReturn, JobStatus
-from omegaconf import OmegaConf
 
-from mloml.reporting.sweep import SweepTable
+from mloml.reporting.sweep import job_row, write_sweep
 
 ROWS = [
     {
@@ -25,14 +23,8 @@ ROWS = [
 ]
 
 
-def swept(folder, rows):
-    table = SweepTable()
-    table._rows += rows
-    table.on_multirun_end(OmegaConf.create({"hydra": {"sweep": {"dir": str(folder)}}}))
-
-
 def test_decimals_are_as_many_in_every_row_and_the_file_holds_numbers(tmp_path, capsys):
-    swept(tmp_path, ROWS)
+    write_sweep(tmp_path, ROWS)
     shown = [line.split("│")[3:-1] for line in capsys.readouterr().out.splitlines() if "mloml_" in line]
     expected = [["0.0400", "0.0333", "0.20"], ["0.1966", "–", "12.00"], ["–", "–", "0.00"]]
     assert [[word.strip() for word in row] for row in shown] == expected
@@ -42,14 +34,12 @@ def test_decimals_are_as_many_in_every_row_and_the_file_holds_numbers(tmp_path, 
 
 def test_names_are_whole_where_there_is_no_terminal(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    swept(tmp_path, ROWS)
+    write_sweep(tmp_path, ROWS)
     out = capsys.readouterr().out
     assert "…" not in out
     assert all(word in out for word in ("propagation", "backward", "mloml_t"))
 
 
-def test_a_refused_job_has_a_row_without_an_error(tmp_path):
-    table = SweepTable()
-    table.on_job_end(OmegaConf.create(), JobReturn(overrides=["dataset=lsvt"], status=JobStatus.FAILED))
-    assert table._rows[0]["dataset"] == "lsvt"
-    assert table._rows[0]["error"] is None
+def test_a_refused_job_has_a_row_without_an_error():
+    row = job_row(["dataset=lsvt"], None)
+    assert (row["dataset"], row["error"]) == ("lsvt", None)

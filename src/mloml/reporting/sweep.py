@@ -1,15 +1,12 @@
-"""One table for a whole sweep, from what its jobs returned."""
+"""One table for a whole sweep, from what its jobs came to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from hydra.core.utils import JobReturn, JobStatus
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
 
 from mloml.execution.summary import FILE_WIDTH
 from mloml.reporting.files import write_csv, write_file
@@ -23,24 +20,12 @@ FORMS = {"error": "{:.4f}", "std": "{:.4f}", "seconds": "{:.2f}"}
 """How the measured columns are shown; ``sweep.csv`` holds them as numbers."""
 
 
-class SweepTable(Callback):
-    """Hydra callback: when a multirun ends, write ``sweep.csv`` and ``sweep.md`` over all of its jobs."""
-
-    def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
-
-    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
-        """Keep a job's row."""
-        result = job_return.return_value if job_return.status is JobStatus.COMPLETED else None
-        self._rows.append(job_row(job_return.overrides or [], result))
-
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Write the table and tell where it is."""
-        folder = Path(config.hydra.sweep.dir)
-        table = pd.DataFrame(self._rows)
-        write_csv(folder / "sweep.csv", table)
-        write_file(folder / "sweep.md", frame_to_markdown(_in_words(table)) + "\n")
-        _print(table, folder)
+def write_sweep(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write ``sweep.csv`` and ``sweep.md`` over the jobs of a sweep, print the table and tell where it is."""
+    table = pd.DataFrame(rows)
+    write_csv(folder / "sweep.csv", table)
+    write_file(folder / "sweep.md", frame_to_markdown(_in_words(table)) + "\n")
+    _print(table, folder)
 
 
 def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, Any]:
