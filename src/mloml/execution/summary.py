@@ -25,7 +25,7 @@ def print_summary(result: StudyResult, console: Console, headline: str = "") -> 
     def say(line: str) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
-    say(f"{_cells(result.computed)} computed, {result.reused} reused")
+    say(f"{cell_count(result.computed)} computed, {result.reused} reused")
     for words in _unfinished(result):
         say(words)
     if len(result.failures):
@@ -44,7 +44,7 @@ def in_one_line(result: StudyResult) -> str:
     failed = _unfinished(result)
     words = [f"mean error {done['error'].mean():.3f}"] if len(done) and not failed else failed
     words += [f"{name} left out (data not available)" for name in result.missing]
-    words.append(f"{_cells(result.computed)} computed, {result.reused} reused")
+    words.append(f"{cell_count(result.computed)} computed, {result.reused} reused")
     if len(result.failures):
         words.append(f"failures: {result.folder / 'failures.csv'}")
     return ", ".join(words)
@@ -54,10 +54,15 @@ def _unfinished(result: StudyResult) -> list[str]:
     """Say of how many cells there is no result, and why."""
     states = result.frame["status"].value_counts().items()
     words = {"timeout": "took longer than execution.time_limit", "missing": "not computed"}
-    return [f"{_cells(count)} {words.get(str(state), state)}" for state, count in states if state != "ok"]
+    return [f"{cell_count(count)} {words.get(str(state), state)}" for state, count in states if state != "ok"]
 
 
-def _cells(count: int) -> str:
+def cell_count(count: int) -> str:
+    """Return a number of cells in words.
+
+    >>> cell_count(1), cell_count(2)
+    ('1 cell', '2 cells')
+    """
     return "1 cell" if count == 1 else f"{count} cells"
 
 

@@ -109,6 +109,9 @@ def _all(overrides: Sequence[str], command: Command) -> int:
             code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
         except OutputError:
             raise
+        except SystemExit:  # after Ctrl-C
+            print(f"to go on with all of them: {command.typed}")
+            raise
         except MlomlError as error:
             print(f"error: {error}", file=sys.stderr)
             code = 1
