@@ -16,7 +16,7 @@ def _as_counted(folder: Path) -> list[str | int]:
 
 
 def _results_around(folders: Sequence[Path]) -> Path:
-    """Return the results folder that the named artefacts are in, told by its store; ``results`` when there is none.
+    """Return the results folder that the named artefacts are in, told by its store; else ``results``.
 
     Raises
     ------
