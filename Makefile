@@ -56,7 +56,7 @@ lite: $(VENV)/.ready ## Table II in small: a minute, bundled data only
 $(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
 	@$(BIN)/mloml reproduce $* $(ARGS)
 
-reproduce-all: $(VENV)/.ready ## Everything but differences, draws and beyond, in order; can be interrupted and called again
+reproduce-all: $(VENV)/.ready ## Everything but seeds, signs, differences, draws and beyond; can be interrupted and called again
 	@$(BIN)/mloml reproduce all $(ARGS)
 
 report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index.html

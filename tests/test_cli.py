@@ -13,6 +13,7 @@ from mloml.cli import help_text, main, sweep_name
 from mloml.command_line import Words
 from mloml.completion import options
 from mloml.config.tree import choices
+from mloml.errors import StoreError
 from mloml.reporting.recipe import recipes
 
 ROOT = Path(__file__).parents[1]
@@ -69,6 +70,18 @@ def test_help_imports_nothing_heavy():
             "~protocol.splits: no field can be taken away; say what it shall be: protocol.",
         ),
         (["-m", "dataset=iris,wine", "~protocol"], "~protocol: no field can be taken away"),
+        (["execution.results="], "execution.results=: must be a folder such as results"),
+        (["--foo", "dataset=iris"], "--foo: no such flag, only -m, --config-dir, --cfg, --version and -h"),
+        (["--multi", "dataset=iris"], "--multi: no such flag"),
+        (
+            ["--dataset", "iris"],
+            "--dataset: no such flag, only -m, --config-dir, --cfg, --version and -h; did",
+        ),
+        (["--dataset=iris"], "did you mean dataset=iris?"),
+        (["--resolve"], "--resolve: goes with --cfg job only"),
+        (["dataset", "iris"], "dataset: a value must follow, dataset=NAME"),
+        (["reproduce", "all", "fo=1"], "fo=1: the config has no key 'fo'"),
+        (["reproduce", "table2", "table3"], "table3: not of the form key=value\n"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
@@ -280,6 +293,35 @@ def test_a_sweeps_table_has_its_own_jobs_only_wherever_their_folders_are(tmp_pat
     table = pd.read_csv("s/sweep.csv")
     assert table["dataset"].tolist() == ["wine", "lsvt"] and table["splits"].tolist() == [2, 0]
     assert table["error"].isna().tolist() == [False, True]  # not what wine left in the same folder
+
+
+def test_a_sweep_ends_with_the_first_job_whose_results_cannot_be_written(tmp_path, monkeypatch, capfd):
+    def full(*_, one_line, **__):
+        raise StoreError("cells.csv: cannot be written (the disk is full)")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mloml.execution.study.run_study", full)
+    code, out, err = outcome(capfd, "-m", "dataset=iris,wine", "algorithm=euclidean", *SMALL)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: job 1 of 2: dataset=iris algorithm=euclidean")
+    assert err.endswith(": cells.csv: cannot be written (the disk is full)\n") and err.count("\n") == 1
+
+
+def test_a_sweeps_table_that_cannot_be_written_is_an_error(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mloml.execution.study.run_study", lambda *_, **__: None)
+    (tmp_path / "s" / "sweep.csv").mkdir(parents=True)
+    code, _, err = outcome(capfd, "-m", "dataset=iris,wine", "hydra.sweep.dir=s", *SMALL)
+    assert code == 2
+    assert err.startswith("error: s/sweep.csv: cannot be written") and err.count("\n") == 1
+
+
+def test_a_table_with_a_dash_is_printed_in_ascii_too(tmp_path):
+    code = "from mloml.output import run_program; run_program(lambda: print('a – b') or 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"a ? b\n", b"")
 
 
 @pytest.mark.slow

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mloml import __version__
 from mloml.command_line import Command, Words, process_command
 from mloml.completion import complete, is_completion
 from mloml.config.paths import conf_dir
-from mloml.errors import ConfigError, MlomlError, suggestion
+from mloml.errors import ConfigError, MlomlError, StoreError, suggestion
 from mloml.output import run_program
 
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60
 """Characters of a sweep's folder name, besides its hash."""
+
+FLAGS = (
+    "-m", "--multirun", "-c", "--cfg", "--resolve", "-p", "--package", "-i", "--info", "-r", "--run",
+    "-cp", "--config-path", "-cn", "--config-name", "-sc", "--shell-completion", "--hydra-help",
+)  # fmt: skip
+"""Those of Hydra that make sense here; no others are known."""
 
 COMMANDS = ("data", "status", "reproduce", "report")
 
@@ -88,7 +94,7 @@ def sweep_name(overrides: Sequence[str]) -> str:
         if slug and len(slug) + len(word) > LONGEST_NAME:
             break
         slug = f"{slug}-{word}" if slug else word[:LONGEST_NAME]
-    return f"{slug}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
+    return f"{slug or 'defaults'}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
 
 
 def _dispatch(command: Command) -> int:
@@ -104,16 +110,31 @@ def _dispatch(command: Command) -> int:
     if is_completion(arguments):
         return complete()
     words = Words.of(arguments)
+    _require_known(words)
+    overrides = words.with_folders()
+    if set(words.flags) <= {"-m", "--multirun"}:
+        _check(overrides, words.is_sweep)
+    return _hydra(overrides, words, command)
+
+
+def _require_known(words: Words) -> None:
+    """Refuse flags and bare words that mean nothing, which Hydra would answer with a page."""
+    for word in words.flags:
+        flag, _, value = word.partition("=")
+        if word.startswith("-") and flag not in FLAGS:
+            group = flag.strip("-")
+            hint = f"; did you mean {group}={value or 'NAME'}?" if group in GROUP_WORDS else ""
+            raise ConfigError(f"{flag}: no such flag, only -m, --config-dir, --cfg, --version and -h{hint}")
+    if "--resolve" in words.flags and not {"-c", "--cfg"} & set(words.flags):
+        raise ConfigError("--resolve: goes with --cfg job only")
     for word in words.overrides:
+        if word in GROUP_WORDS and word not in COMMANDS:
+            raise ConfigError(f"{word}: a value must follow, {word}=NAME")
         if re.fullmatch(r"[a-z]+", word):
             known = ", ".join(COMMANDS)
             raise ConfigError(
                 f"{word}: neither key=value nor a command ({known}){suggestion(word, COMMANDS)}"
             )
-    overrides = words.with_folders()
-    if set(words.flags) <= {"-m", "--multirun"}:
-        _check(overrides, words.is_sweep)
-    return _hydra(overrides, words, command)
 
 
 def _run_command(name: str, arguments: list[str], command: Command) -> int:
@@ -153,13 +174,7 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     from mloml.config.overrides import number_of_jobs
     from mloml.config.plain_yaml import yaml_problem
 
-    results: list[StudyResult | None] = []
-    count = number_of_jobs(overrides) if words.is_sweep else 0
-
-    def job(config: DictConfig) -> StudyResult | None:
-        results.append(run_job(config, command, count))
-        return results[-1]  # for the sweep's table
-
+    jobs = Jobs(command, number_of_jobs(overrides) if words.is_sweep else 0)
     added = []
     if words.is_sweep and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
         added.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
@@ -167,19 +182,64 @@ def _hydra(overrides: list[str], words: Words, command: Command) -> int:
     sys.argv = [command.script, *words.flags, *added, *overrides]  # where Hydra finds them
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us
     try:
-        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(jobs.run)()
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(" ".join(str(error).split())) from None
     except yaml.YAMLError as error:
         file = getattr(getattr(error, "problem_mark", None), "name", "a config file")
         raise ConfigError(f"{file}: {yaml_problem(error)}") from None
-    return int(any(result is None or len(result.failures) > 0 for result in results))
+    return jobs.end()
+
+
+class Jobs:
+    """The jobs that Hydra starts, one or a sweep's: what they came to, and the table at the end.
+
+    Hydra's own callbacks would do, but turn an error into a warning: a table that could not be written
+    would be a success.
+    """
+
+    def __init__(self, command: Command, count: int) -> None:
+        self._command, self._count = command, count
+        self._results: list[StudyResult | None] = []
+        self._rows: list[dict[str, Any]] = []
+        self._folder = Path()
+        self._stopped = False
+
+    def run(self, config: DictConfig) -> None:
+        """Run one; when the results cannot be written, those that follow are not tried."""
+        from hydra.core.hydra_config import HydraConfig
+
+        result = None if self._stopped else self._attempt(config)
+        self._results.append(result)
+        if self._count:
+            from mloml.reporting.sweep import job_row
+
+            hydra = HydraConfig.get()
+            self._folder = Path(hydra.sweep.dir)
+            self._rows.append(job_row(list(hydra.overrides.task), result))
+
+    def end(self) -> int:
+        """Write a sweep's table; return 1 when any cell failed or a dataset was missing."""
+        if self._count and not self._stopped:
+            from mloml.reporting.sweep import write_sweep
+
+            write_sweep(self._folder, self._rows)
+        return int(any(result is None or len(result.failures) > 0 for result in self._results))
+
+    def _attempt(self, config: DictConfig) -> StudyResult | None:
+        try:
+            return run_job(config, self._command, self._count)
+        except StoreError as error:
+            print(f"error: {error}", file=sys.stderr)
+            self._stopped = True
+            return None
 
 
 def run_job(config: DictConfig, command: Command, jobs: int = 0) -> StudyResult | None:
     """Run one Hydra job, one (dataset, algorithm) over all its splits; None when it could not.
 
-    One of the ``jobs`` of a sweep prints a single line; the sweep's table follows at its end.
+    One of the ``jobs`` of a sweep prints a single line; the sweep's table follows at its end. Results that
+    cannot be written concern every job, so that is raised.
     """
     from hydra.core.hydra_config import HydraConfig
 
@@ -188,12 +248,18 @@ def run_job(config: DictConfig, command: Command, jobs: int = 0) -> StudyResult 
 
     hydra = HydraConfig.get()
     folder, overrides = Path(hydra.runtime.output_dir), list(hydra.overrides.task)
-    label = f"job {hydra.job.num + 1} of {jobs}: {' '.join(overrides)}" if jobs else ""
+    if folder.is_relative_to(Path.cwd()):  # as short as `mloml reproduce` says it
+        folder = folder.relative_to(Path.cwd())
+    words = [f"job {hydra.job.num + 1} of {jobs}", " ".join(overrides)] if jobs else []
+    label = ": ".join(word for word in words if word)
     try:
         study = study_from_config(config, "runs", tuple(hydra.searchpath))
         return run_study(study, folder=folder, command=command, one_line=label)
     except MlomlError as error:
-        print(f"error: {label}{': ' if label else ''}{error}", file=sys.stderr)
+        message = f"{label}: {error}" if label else str(error)
+        if isinstance(error, StoreError):
+            raise StoreError(message) from None
+        print(f"error: {message}", file=sys.stderr)
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -54,6 +55,8 @@ def prepare() -> None:
         raise MlomlError("the working directory was deleted; change to another one") from None
     if sys.stdout is None:
         raise OutputError("standard output is closed; send it to a file or to /dev/null")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a dash or an umlaut must not cost a table in ASCII
     if not isinstance(sys.stdout, Output):
         sys.stdout = Output(sys.stdout)
 

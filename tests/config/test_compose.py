@@ -3,9 +3,10 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
+from mloml.command_line import Words
 from mloml.config.compose import algorithm, compose_config, compose_study, study_from_config, typed
 from mloml.config.schema import ExecutionConfig, ProtocolConfig
-from mloml.config.tree import choices
+from mloml.config.tree import choices, search_path
 from mloml.errors import ConfigError
 from mloml.reporting.reproduce import main
 
@@ -177,6 +178,16 @@ def test_configs_of_ones_own_inherit_and_work_alone_and_in_experiments(folder):
     assert one.datasets == table.datasets
     assert table.datasets[0].rows == 150
     assert (table.protocol.splits, table.protocol.scans) == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["my conf", "a=b,c", "it's (my) [conf]", "größe"])
+def test_a_folder_of_ones_own_may_have_any_name(folder, name):
+    place = folder / name
+    place.mkdir()
+    (folder / "algorithm").rename(place / "algorithm")
+    words = Words.of(["--config-dir", str(place), "algorithms=[deep]"]).with_folders()
+    assert search_path(words) == [f"file://{place}"]
+    assert compose_study("table2", words).algorithms[0].params["n_layers"] == 7
 
 
 def test_a_slip_in_a_folder_of_ones_own_is_answered_with_its_names(folder):

@@ -4,7 +4,7 @@ from omegaconf import OmegaConf
 from mloml.config import overrides
 from mloml.errors import ConfigError
 
-BASE = OmegaConf.create({"protocol": {"splits": 30, "pca": {"fit": "all"}}, "record": []})
+BASE = OmegaConf.create({"protocol": {"splits": 30, "pca": {"fit": "all"}}, "record": [], "counts": {}})
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,14 @@ BASE = OmegaConf.create({"protocol": {"splits": 30, "pca": {"fit": "all"}}, "rec
         (["protocol.split=3"], "'protocol' has no key 'split', only splits, pca; did you mean 'splits'?"),
         (
             ["protocl.splits=3"],
-            "the config has no key 'protocl', only protocol, record; did you mean 'protocol'?",
+            "the config has no key 'protocl', only protocol, record, counts; did you mean 'protocol'?",
         ),
         (["protocol.splits.x=3"], "'protocol.splits' is a value, not a group"),
+        (
+            ["protocol.pca={fit: all, low: 3}"],
+            "'protocol.pca' has no key 'low', only fit; +protocol.pca={...} adds keys",
+        ),
+        (["counts={low: 3}"], "'counts' has no key 'low'; +counts={...} adds keys"),
     ],
 )
 def test_a_slip_is_answered_with_what_is_known(words, message):
@@ -32,6 +37,15 @@ def test_a_slip_is_answered_with_what_is_known(words, message):
 def test_a_word_without_equals_sign_is_refused_by_name():
     with pytest.raises(ConfigError, match="protocol: not of the form key=value"):
         overrides.parse(["protocol"])
+
+
+def test_text_that_needs_quotes_is_shown_with_them():
+    with pytest.raises(
+        ConfigError, match=r"""; text such as this goes in quotes: 'dataset.path="a =b.csv"'$"""
+    ):
+        overrides.parse(["dataset.path=a =b.csv"])
+    with pytest.raises(ConfigError, match=r"\)$"):
+        overrides.parse(["datasets=[iris,wine"])
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,10 @@ def test_a_dataset_of_ones_own_is_listed_with_its_file(capsys, tmp_path):
     assert main(["list", "--config-dir", str(tmp_path / "conf")]) == 0
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("mine"))
     assert "your file" in line
+    assert main(["show", "mine", "--config-dir", str(tmp_path / "conf")]) == 0
+    out = capsys.readouterr().out
+    assert "rows.csv" in out
+    assert "None" not in out and "UCI" not in out
 
 
 def test_fetch_reports_one_line_per_dataset_and_fails_when_one_is_missing(capsys):

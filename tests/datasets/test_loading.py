@@ -198,6 +198,16 @@ def test_bad_data_of_ones_own_are_named_in_one_line(folder, text, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text", [b"no archive", gzip.compress(b"a,label\n1,x\n", mtime=0)[:20]], ids=["no", "cut"]
+)
+def test_a_packed_file_that_is_damaged_is_named_by_its_path(folder, text, monkeypatch):
+    monkeypatch.chdir(folder)
+    Path("mine.csv.gz").write_bytes(text)
+    with pytest.raises(DataFormatError, match=r"^mine.csv.gz: damaged or cut short"):
+        load(own(Path("mine.csv.gz")))
+
+
 def test_a_path_that_is_absent_wrong_or_forgotten_is_named(folder):
     with pytest.raises(DatasetUnavailableError, match=r"dataset.path: .*no\.csv' is no file"):
         load(own(folder / "no.csv"))

@@ -57,8 +57,15 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm():
         ("a,b,label\n1,2\n", "line 2: 2 values instead of 3"),
         ("a,b,label\n1,2,\n", "line 2, column 'label': missing label ''"),
         ("a,b,label\n", "no rows of data"),
-        ("", "does not name at least two columns"),
-        ("label\nx\n", "does not name at least two columns"),
+        ("a,b,label\n1,2,\n", "missing label ''; fill it, or leave such rows out: dataset.missing=drop"),
+        ("a;b;label\n1;2,5;x\n", "column 'b': '2,5' is not a number; decimals need a point"),
+        (f"a,label\n{'9' * 400},x\n", "column 'a': '9{40}…' is not a finite number"),
+        ("", "^own.csv: is empty"),
+        (
+            "label\nx\n",
+            r"the first line \('label'\) does not name at least two columns, separated by , ; or tab",
+        ),
+        (f"{'z' * 400}\n", r"the first line \('z{40}…'\) does not name at least two columns"),
         ("1,2,3\n4,5,6\n", "the first line holds numbers"),
         ("5.1,3.5,setosa\n4,3,virginica\n", r"the first line holds numbers \(5.1,3.5,setosa…\), not names"),
         ("a,b\n1\0,2\n", "binary data"),
@@ -72,6 +79,32 @@ def test_what_cannot_be_used_is_named(text, message):
 def test_an_error_beyond_the_first_chunk_still_names_its_line():
     with pytest.raises(DataFormatError, match="line 5002, column 'a': 'oops'"):
         csv("a,label\n" + "1,x\n" * 5000 + "oops,x\n")
+
+
+def test_blank_lines_comments_and_values_of_several_lines_are_counted():
+    with pytest.raises(DataFormatError, match="line 5, column 'a': 'oops'"):
+        csv("a,label\n\n1,x\n\noops,x\n")
+    with pytest.raises(DataFormatError, match="line 5: 3 values instead of 2"):
+        csv('a,label\n1,"two\nlines"\n\n1,2,3\n')
+    with pytest.raises(DataFormatError, match="line 7, column 'a': 'oops'"):
+        arff("@attribute a real\n@attribute c {x,y}\n@data\n% no\n\n1,x\noops,x\n")
+    with pytest.raises(DataFormatError, match="line 3, column '2': 'oops'"):
+        read_delimited(io.BytesIO(b"L,1\n\nR,oops\n"), label="first", where="x")
+
+
+def test_text_among_the_numbers_says_which_column_was_taken_for_the_label():
+    taken = (
+        "'x' is not a number; the label is read from the last column, 'b', unless dataset.label names another"
+    )
+    with pytest.raises(DataFormatError, match=f"column 'kind': {taken}"):
+        csv("kind,a,b\nx,1,2\n")
+    with pytest.raises(DataFormatError, match=r"column 'a': 'x' is not a number$"):
+        csv("a,kind\nx,1\n", label="kind")
+
+
+def test_a_label_column_that_is_there_twice_is_refused():
+    with pytest.raises(DataFormatError, match=r"2 columns are called 'a' \(dataset.label\)"):
+        csv("a,a,b\n1,2,3\n", label="a")
 
 
 def test_an_unknown_label_column_lists_the_columns():

@@ -159,6 +159,19 @@ def test_a_scheduler_without_workers_is_waited_for_and_the_run_says_so():
     assert done.stdout.startswith("the dask scheduler has no workers yet; waiting for some"), done.stderr
 
 
+def test_a_cluster_started_here_takes_no_fixed_port():
+    code = (
+        "import socket; from mloml.execution.dask import DaskBackend\n"
+        "if __name__ == '__main__':\n"
+        "    taken = socket.socket()\n"
+        "    try: taken.bind(('', 8787)); taken.listen()\n"
+        "    except OSError: pass  # somebody else has it, which is as good\n"
+        "    DaskBackend(n_jobs=1).close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_machine_without_slurm_says_so(tmp_path):
     with pytest.raises(ConfigError, match=r"execution.slurm: .*slurm"):
         SlurmBackend(tmp_path, "slurm", {})

@@ -242,6 +242,19 @@ def test_a_store_that_fills_up_stops_the_run_and_keeps_what_is_finished(lab):
     assert max(lab.runs().values()) == 2  # only the cell that could not be stored
 
 
+def test_cells_whose_word_was_not_heard_before_an_interruption_are_counted(lab, monkeypatch, capsys):
+    def interrupted(self, outcomes, wanted, board):
+        list(outcomes)  # all are stored by now
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mloml.execution.run.Run._follow", interrupted)
+    with pytest.raises(SystemExit):
+        run_study(lab.study(n_jobs=1))
+    assert "interrupted: 6 of 6 cells are stored and safe; to go on:" in capsys.readouterr().out
+    (cells,) = lab.results.glob("*/cells.csv")
+    assert set(pd.read_csv(cells)["status"]) == {"ok"}
+
+
 def _cells(study):
     from mloml.evaluation.cell import Cell
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure as Drawing
 
+from mloml.reporting.artefacts.claims import RECIPE
 from mloml.reporting.document import Artefact, Figure, Table
 from mloml.reporting.page import gather, write_report
 from mloml.reporting.publish import publish
@@ -234,3 +235,23 @@ def test_runs_below_an_artefact_tell_its_state_its_failures_and_where_it_comes_f
 def test_a_damaged_file_costs_nothing_but_itself(results, content, name):
     (results / "table2" / name).write_bytes(content)
     assert "Table II" in text_of(results)
+
+
+def test_runs_of_one_artefact_are_told_apart_by_their_folders(results):
+    for folder in ("signs_1", "signs_2"):
+        (results / "signs" / folder).mkdir(parents=True)
+        (results / "signs" / folder / "manifest.json").write_text('{"command": "mloml reproduce signs"}')
+    page = text_of(results)
+    provenance = page[page.index('<section id="provenance"') :]
+    for folder in ("signs_1", "signs_2"):
+        assert provenance.count(f"Signs of the principal axes ({folder})") == 2
+
+
+def test_a_trial_is_named_above_the_verdicts_that_rest_on_it(tmp_path):
+    (tmp_path / "table2").mkdir()
+    (tmp_path / "table2" / "manifest.json").write_text('{"config": {"protocol": {"name": "lite"}}}')
+    publish(RECIPE.read(tmp_path), tmp_path / "claims")
+    page = text_of(tmp_path)
+    part = page[page.index('<section id="claims"') :]
+    assert "from which nothing follows: table2." in part[: part.index("<table")]
+    assert "then <code>mloml report</code>" in page  # a wheel brings no Makefile

@@ -15,7 +15,7 @@ from mloml.config.paths import conf_dir, repository
 from mloml.errors import ConfigError
 from mloml.reporting.page import gather, write_report
 from mloml.reporting.recipe import find_recipe, recipes
-from mloml.reporting.reproduce import reproduce
+from mloml.reporting.reproduce import reproduce, run
 
 MODULE = """
 import pandas as pd
@@ -79,6 +79,18 @@ def test_an_unknown_artefact_is_one_line_with_a_suggestion() -> None:
         find_recipe("tabel2")
     with pytest.raises(ConfigError, match="must be a module with a RECIPE"):
         find_recipe("no.such.module")
+
+
+def test_after_ctrl_c_all_says_how_to_go_on_with_all(tmp_path, monkeypatch, capsys) -> None:
+    def interrupted(*_: object) -> int:
+        raise SystemExit(130)
+
+    monkeypatch.setattr("mloml.reporting.reproduce.reproduce", interrupted)
+    words = ["all", f"execution.results={tmp_path}"]
+    with pytest.raises(SystemExit):
+        run(words, Command("mloml", ("reproduce", *words)))
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"to go on with all of them: mloml reproduce all execution.results={tmp_path}"
 
 
 def test_a_recipe_that_is_something_else_is_refused(tmp_path, monkeypatch) -> None:

@@ -50,14 +50,24 @@ def put_another(store, changed, cell=CELL, key="f" * 64):
 )
 def test_a_cell_that_only_recorded_something_else_is_not_stale(store, changed, said):
     put_another(store, changed)
-    expected = f"stale: 1 stored cells of iris/opml are not used: {said}"
+    expected = f"stale: 1 stored cell of iris/opml is not used: {said}"
     assert stale_lines(store, [CELL]) == ([expected] if said else [])
 
 
 def test_the_stored_cell_with_the_fewest_differences_is_the_one_explained(store):
     put_another(store, {"checksum": "1", "code": "1"}, key="e" * 64)
     put_another(store, {"checksum": "1"}, key="f" * 64)
-    assert stale_lines(store, [CELL]) == ["stale: 1 stored cells of iris/opml are not used: the data changed"]
+    assert stale_lines(store, [CELL]) == ["stale: 1 stored cell of iris/opml is not used: the data changed"]
+
+
+def test_of_equally_many_differences_every_split_names_the_same(store):
+    cells = [replace(CELL, split=split) for split in range(2)]
+    for cell in cells:
+        keys = ("e" * 64, "f" * 64) if cell.split else ("f" * 64, "e" * 64)
+        for scans, key in zip((1, 5), keys, strict=True):
+            put_another(store, {"protocol": SETTINGS["protocol"] | {"scans": scans}}, cell, key)
+    (line,) = stale_lines(store, cells)
+    assert line.startswith("stale: 2 stored cells of iris/opml are not used: protocol.scans was 1, is ")
 
 
 def test_every_folder_is_listed_once_however_many_cells_are_asked_for(store, monkeypatch):

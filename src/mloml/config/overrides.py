@@ -30,7 +30,8 @@ def parse(overrides: Sequence[str]) -> list[Override]:
         try:
             parsed.append(OverridesParser.create().parse_override(word))
         except HydraException as error:
-            raise ConfigError(f"{word}: not of the form key=value ({_first_line(error)})") from None
+            reason = f" ({_first_line(error)}){_quoted(word)}" if "=" in word else ""
+            raise ConfigError(f"{word}: not of the form key=value{reason}") from None
     return parsed
 
 
@@ -132,6 +133,28 @@ def _require_key(key: str, override: Override, base: DictConfig) -> None:
             raise ConfigError(
                 f"{override.input_line}: '{'.'.join(parts[: depth + 1])}' is a value, not a group"
             )
+    if OmegaConf.is_dict(node) and not override.is_sweep_override():
+        _require_keys_inside(override, node)
+
+
+def _require_keys_inside(override: Override, node: DictConfig) -> None:
+    """Refuse a mapping whose keys the config's does not have: Hydra only changes those that are there."""
+    value = override.value()
+    known = [str(name) for name in node]
+    for word in value if isinstance(value, dict) else ():
+        if str(word) not in known:
+            only = f", only {', '.join(known)}" if known else ""
+            hint = suggestion(str(word), known) or f"; +{override.key_or_group}={{...}} adds keys"
+            place = f"'{override.key_or_group}' has no key '{word}'"
+            raise ConfigError(f"{override.input_line}: {place}{only}{hint}")
+
+
+def _quoted(word: str) -> str:
+    """Show how to write text with signs that mean something to Hydra."""
+    key, equals, value = word.partition("=")
+    if not equals or not value or set(value) & set("[]{}()\"'"):
+        return ""
+    return f"; text such as this goes in quotes: '{key}=\"{value}\"'"
 
 
 def _first_line(error: Exception) -> str:

@@ -100,6 +100,7 @@ class ExecutionConfig:
         _require(
             self.n_jobs != 0, "execution.n_jobs", self.n_jobs, "a number of workers, or -1 for all cores"
         )
+        _require(bool(self.results), "execution.results", self.results, "a folder such as results")
         limit, only = self.time_limit, self.only
         _require(limit is None or limit > 0, "execution.time_limit", limit, "null or seconds, more than 0")
         _require(self.refresh > 0, "execution.refresh", self.refresh, "seconds, more than 0")

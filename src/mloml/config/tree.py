@@ -6,6 +6,8 @@ A folder of one's own is laid out like ``conf/`` and named by ``--config-dir FOL
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -32,7 +34,13 @@ def search_path_override(folders: Iterable[str]) -> str:
     >>> search_path_override(["/"])
     'hydra.searchpath=[file:///]'
     """
-    return f"{SEARCH_PATH}=[{','.join(address(folder) for folder in folders)}]"
+    return f"{SEARCH_PATH}=[{','.join(_written(address(folder)) for folder in folders)}]"
+
+
+def _written(place: str) -> str:
+    """Return a folder as text for Hydra's command line; in quotes where it needs them."""
+    plain = re.fullmatch(r"[A-Za-z0-9_./:-]+", place)
+    return place if plain else json.dumps(place, ensure_ascii=False)
 
 
 def search_path(overrides: Sequence[str]) -> list[str]:

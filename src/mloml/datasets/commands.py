@@ -75,9 +75,11 @@ def show(config: DatasetConfig, settings: DataSettings) -> int:
     lines = {
         "title": config.title,
         "here": _here(config, settings),
-        "rows x features": f"{config.rows} x {config.features}",
+        "rows x features": f"{config.rows} x {config.features}" if config.rows else None,
         "classes": ", ".join(f"{k}: {'?' if n is None else n}" for k, n in config.class_counts.items()),
-        "UCI": f"{config.uci_id}" if config.uci_id is not None else "not served",
+        "file": config.path,
+        "label": config.label,
+        "UCI": str(config.uci_id or ("" if config.path else "not served")),
         "sources": f"made from {config.base} ({config.variant})"
         if config.base
         else ", ".join(config.sources),

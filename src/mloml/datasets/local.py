@@ -88,8 +88,8 @@ def _read(config: DatasetConfig, folder: Path | None, paths: list[Path], setting
         if not first.name.startswith(f"{config.name}.csv"):
             names = [path.relative_to(folder).as_posix() for path in paths]
             return read_original(config, folder_files(folder), names)
-    files = Files(str(first.parent), {first.name: partial(open_file, first)})
-    with files.open(first.name, _text_limit(config, first, settings)) as stream:
+    files = Files("", {str(first): partial(open_file, first)})
+    with files.open(str(first), _text_limit(config, first, settings)) as stream:
         read = read_arff if first.suffix == ".arff" else read_csv
         return read(stream, label=config.label, missing=config.missing, where=str(first))
 

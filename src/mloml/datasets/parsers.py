@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from mloml.datasets.table import Table, read_table
+from mloml.datasets.table import Row, Table, is_number, read_table, shortened
 from mloml.errors import DataFormatError
 
 
@@ -35,7 +35,7 @@ def read_delimited(
     first = next(rows, None)
     if first is None:
         raise DataFormatError(f"{where}: is empty")
-    columns = [str(i + 1) for i in range(len(first))]
+    columns = [str(i + 1) for i in range(len(first[1]))]
     index = 0 if label == "first" else -1
     return read_table(
         _put_back(first, rows), columns, label=skip + index if index == 0 else index, skip=skip,
@@ -54,18 +54,21 @@ def read_csv(stream: BinaryIO, *, label: str | None = None, missing: str = "erro
     lines = text_lines(stream, where)
     header = next(lines, "")
     separator = max(",;\t", key=header.count)
-    columns = [name.strip() for name in next(_rows(iter([header]), separator, where), [])]
+    _, names = next(_rows(iter([header]), separator, where), (1, []))
+    columns = [name.strip() for name in names]
     if len(columns) < 2:
-        raise DataFormatError(f"{where}: the first line does not name at least two columns")
+        raise DataFormatError(_no_names(header, where))
     if _looks_like_data(columns):
         shown = ",".join(columns[:4])
         raise DataFormatError(
             f"{where}: the first line holds numbers ({shown}…), not names; put a line of names before it"
         )
-    rows = _rows(lines, separator, where)
+    index = _label_column(columns, label, where)
+    note = f"; the label is read from the last column, '{columns[-1]}', unless dataset.label names another"
     return read_table(
-        rows, columns, label=_label_column(columns, label, where), missing=missing, where=where, first_line=2
-    )
+        _rows(lines, separator, where, first_line=2), columns, label=index, missing=missing, where=where,
+        note=note if label is None and columns[index] != "label" else "",
+    )  # fmt: skip
 
 
 def read_arff(stream: BinaryIO, *, label: str | None = None, missing: str = "error", where: str) -> Table:
@@ -83,33 +86,35 @@ def read_arff(stream: BinaryIO, *, label: str | None = None, missing: str = "err
         raise DataFormatError(f"{where}: no @data line; this is no arff file")
     if len(columns) < 2:
         raise DataFormatError(f"{where}: fewer than two attributes")
-    rows = _rows((line for line in lines if not line.startswith("%")), ",", where, quote="'")
+    without_comments = ("\n" if line.startswith("%") else line for line in lines)
+    rows = _rows(without_comments, ",", where, quote="'", first_line=number + 1)
     index = _label_column(columns, label, where) if label else len(columns) - 1
-    return read_table(
-        _dense(rows, where), columns, label=index, missing=missing, where=where, first_line=number + 1
-    )
+    return read_table(_dense(rows, where), columns, label=index, missing=missing, where=where)
 
 
-def _rows(lines: Iterator[str], separator: str, where: str, quote: str = '"') -> Iterator[list[str]]:
+def _rows(
+    lines: Iterator[str], separator: str, where: str, *, quote: str = '"', first_line: int = 1
+) -> Iterator[Row]:
+    """Split lines into values; blank ones are left out, and counted."""
     reader = csv.reader(lines, delimiter=separator, quotechar=quote, skipinitialspace=True)
     try:
         for row in reader:
             if any(value.strip() for value in row):
-                yield row
+                yield first_line - 1 + reader.line_num, row
     except csv.Error as error:
-        raise DataFormatError(f"{where}, line {reader.line_num}: {error}") from None
+        raise DataFormatError(f"{where}, line {first_line - 1 + reader.line_num}: {error}") from None
 
 
-def _put_back(first: list[str], rest: Iterator[list[str]]) -> Iterator[list[str]]:
+def _put_back(first: Row, rest: Iterator[Row]) -> Iterator[Row]:
     yield first
     yield from rest
 
 
-def _dense(rows: Iterator[list[str]], where: str) -> Iterator[list[str]]:
-    for row in rows:
+def _dense(rows: Iterator[Row], where: str) -> Iterator[Row]:
+    for line, row in rows:
         if row[0].lstrip().startswith("{"):
             raise DataFormatError(f"{where}: sparse arff rows are not supported")
-        yield row
+        yield line, row
 
 
 def _attribute_name(line: str) -> str:
@@ -122,22 +127,23 @@ def _attribute_name(line: str) -> str:
 def _label_column(columns: Sequence[str], label: str | None, where: str) -> int:
     if label is None:
         return columns.index("label") if "label" in columns else len(columns) - 1
-    if label not in columns:
+    if (times := columns.count(label)) > 1:
+        raise DataFormatError(f"{where}: {times} columns are called '{label}' (dataset.label)")
+    if not times:
         shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
         raise DataFormatError(f"{where}: no column '{label}' (dataset.label); it has {shown}")
     return columns.index(label)
 
 
+def _no_names(header: str, where: str) -> str:
+    if not header:
+        return f"{where}: is empty"
+    shown = shortened(header.strip())
+    return f"{where}: the first line ('{shown}') does not name at least two columns, separated by , ; or tab"
+
+
 def _looks_like_data(names: list[str]) -> bool:
     """Tell a row from column names: all are numbers, or all but a label; a table's 0, 1, 2, … are names."""
-    numbers = [name for name in names if _is_number(name)]
+    numbers = [name for name in names if is_number(name)]
     counted = any(numbers == [str(first + i) for i in range(len(numbers))] for first in (0, 1))
     return len(numbers) == len(names) or (len(numbers) == len(names) - 1 and not counted)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

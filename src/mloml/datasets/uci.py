@@ -62,7 +62,7 @@ def read_fetched_table(config: DatasetConfig, paths: list[Path]) -> Table:
         wanted = [header.index(name) for name in (*features, *targets)]
         rows = _selected(reader, wanted, len(header), where)
         names = [*features, *targets]
-        return read_table(rows, names, label=-1, missing=config.missing, where=where, first_line=2)
+        return read_table(enumerate(rows, 2), names, label=-1, missing=config.missing, where=where)
 
 
 def fetch_archive(config: DatasetConfig, downloader: Downloader) -> dict[str, Path]:

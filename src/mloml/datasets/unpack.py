@@ -99,7 +99,7 @@ class Files:
 
     def place(self, name: str) -> str:
         """Return how an error message names the file."""
-        return f"{self.where}: {name}"
+        return f"{self.where}: {name}" if self.where else name
 
     def open_packed(self, name: str) -> BinaryIO:
         """Return an archive among the files as it is, held in memory."""

@@ -34,7 +34,7 @@ def read_xlsx(stream: BinaryIO, *, missing: str = "error", where: str, limit: in
     if len(features) != len(labels):
         raise DataFormatError(f"{where}: {len(features) - 1} rows of features, {len(labels) - 1} of labels")
     rows = ([*values, *label[:1]] for values, label in zip(features[1:], labels[1:], strict=True))
-    return read_table(rows, [*features[0], "label"], label=-1, missing=missing, where=where, first_line=2)
+    return read_table(enumerate(rows, 2), [*features[0], "label"], label=-1, missing=missing, where=where)
 
 
 def _check_total(packed: io.BytesIO, where: str, limit: int) -> None:

@@ -51,6 +51,8 @@ class DaskBackend:
                     n_workers=workers,
                     threads_per_worker=1,
                     dashboard_address=None,
+                    # Even without a dashboard it answers about itself: on any free port, and to this machine.
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                     silence_logs=logging.CRITICAL,
                 )
         try:

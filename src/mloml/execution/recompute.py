@@ -106,7 +106,7 @@ def _compare_all(artefact: ArtefactCells, entries: Sequence[Entry], console: Con
     here = {place: artefact.is_of_this_code(entries[place], job.cell) for place, job in jobs}
     workers = max(1, min(len(jobs), joblib.cpu_count()))
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
-    with Progress(console=console, transient=True) as progress:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(f"computing cells of {artefact.folder} again", total=len(jobs))
         for place, now in parallel(joblib.delayed(_compute)(place, job) for place, job in jobs):
             progress.advance(task)

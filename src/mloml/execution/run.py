@@ -21,6 +21,7 @@ from mloml.execution.job import Outcome
 from mloml.execution.progress import Board
 from mloml.execution.result import Refresh, StudyResult
 from mloml.execution.rounds import final_outcomes
+from mloml.execution.summary import cell_count
 from mloml.files import clear, write_atomically
 from mloml.results.manifest import write_manifest
 from mloml.results.stale import stale_lines
@@ -63,6 +64,11 @@ class Run:
         """Print a line as it is."""
         self.console.print(line, soft_wrap=True, markup=False)
 
+    def look_again(self) -> None:
+        """Take in what workers stored whose word was not heard any more."""
+        unheard = [cell for cell in self.inventory.cells if cell.key not in self.records]
+        self.records |= self.store.get_all(unheard)
+
     def count(self) -> str:
         """Say in words how many cells are stored."""
         return f"{len(self.records)} of {len(self.inventory.cells)} cells are stored and safe"
@@ -99,10 +105,10 @@ class Run:
         wanted = {cell.key: cell for cell in self._wanted()}
         if not wanted:
             if not self.one_line:
-                self.say(f"nothing to compute: {len(self.records)} cells reused")
+                self.say(f"nothing to compute: {cell_count(len(self.records))} reused")
             return
         if self.records and not self.one_line:
-            self.say(f"{len(self.records)} cells reused, {len(wanted)} to compute")
+            self.say(f"{cell_count(len(self.records))} reused, {len(wanted)} to compute")
         backend = open_backend(self.study.execution, Path(self.study.execution.results, "jobs"))
         with closing(backend), self._board(wanted.values(), backend.n_jobs) as board:
             for record in self.records.values():

@@ -81,12 +81,14 @@ def _carry_out(run: Run, refresh: Refresh | None, interruption: Interruption) ->
         run.seal("complete")
     except KeyboardInterrupt:
         interruption.noticed = True
+        run.look_again()
         run.write_cells()
         run.seal("interrupted")
         run.say(f"interrupted: {run.count()}; to go on: {run.command.typed}")
         raise SystemExit(INTERRUPTED) from None
     except MlomlError as error:
         with suppress(StoreError):
+            run.look_again()
             run.write_cells()
             run.seal("interrupted")
         raise type(error)(f"{error}; {run.count()}; to go on: {run.command.typed}") from None

@@ -25,10 +25,9 @@ def print_summary(result: StudyResult, console: Console, headline: str = "") -> 
     def say(line: str) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
-    say(f"{result.computed} cells computed, {result.reused} reused")
-    for state, count in result.frame["status"].value_counts().items():
-        if state != "ok":
-            say(f"{count} cells {state}")
+    say(f"{cell_count(result.computed)} computed, {result.reused} reused")
+    for words in _unfinished(result):
+        say(words)
     if len(result.failures):
         first = result.failures.iloc[0]
         say(f"failures: {result.folder / 'failures.csv'}; the first one again: {first['command']}")
@@ -41,12 +40,30 @@ def print_summary(result: StudyResult, console: Console, headline: str = "") -> 
 
 def in_one_line(result: StudyResult) -> str:
     """Return the mean error over all splits, how many cells it took, and what failed."""
-    states = result.frame["status"]
-    done = result.frame[states == "ok"]
-    failed = [f"{count} {state}" for state, count in states.value_counts().items() if state != "ok"]
+    done = result.frame[result.frame["status"] == "ok"]
+    failed = _unfinished(result)
     words = [f"mean error {done['error'].mean():.3f}"] if len(done) and not failed else failed
     words += [f"{name} left out (data not available)" for name in result.missing]
-    return ", ".join([*words, f"{result.computed} cells computed, {result.reused} reused"])
+    words.append(f"{cell_count(result.computed)} computed, {result.reused} reused")
+    if len(result.failures):
+        words.append(f"failures: {result.folder / 'failures.csv'}")
+    return ", ".join(words)
+
+
+def _unfinished(result: StudyResult) -> list[str]:
+    """Say of how many cells there is no result, and why."""
+    states = result.frame["status"].value_counts().items()
+    words = {"timeout": "took longer than execution.time_limit", "missing": "not computed"}
+    return [f"{cell_count(count)} {words.get(str(state), state)}" for state, count in states if state != "ok"]
+
+
+def cell_count(count: int) -> str:
+    """Return a number of cells in words.
+
+    >>> cell_count(1), cell_count(2)
+    ('1 cell', '2 cells')
+    """
+    return "1 cell" if count == 1 else f"{count} cells"
 
 
 def _print_grid(title: str, result: StudyResult, column: str, form: str, console: Console) -> None:

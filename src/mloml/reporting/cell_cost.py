@@ -67,7 +67,11 @@ def cost_report(store: Store) -> str:
 
 def fill_in(page: Path, report: str) -> None:
     """Replace what stands between the two markers of a page by a report."""
-    text = page.read_text(encoding="utf-8")
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise MlomlError(f"--into {page}: cannot be read ({reason})") from None
     if BEGIN not in text or END not in text:
         raise MlomlError(f"{page}: has no place for costs, the lines {BEGIN} and {END}")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
@@ -85,7 +89,8 @@ def _section(protocol: str, cost: Cost) -> str:
     walls = [[str(cores), clock(cost.wall(cores))] for cores in CORES]
     return (
         f"### Protocol `{protocol}`\n\n{table_lines(header, lines, 'l'.ljust(len(header), 'r'))}\n\n"
-        f"{pairs} pairs measured; {pairs * FULL_SPLITS} cells over {FULL_SPLITS} splits are "
+        f"{'1 pair' if pairs == 1 else f'{pairs} pairs'} measured; "
+        f"{pairs * FULL_SPLITS} cells over {FULL_SPLITS} splits are "
         f"{clock(cost.work())} of one core, the longest cell {cost.longest:.1f} s.\n\n"
         + table_lines(["cores", f"time for {FULL_SPLITS} splits"], walls, "rr")
     )

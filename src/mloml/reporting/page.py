@@ -48,7 +48,7 @@ class Section:
     tables: list[View] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     failures: View | None = None
-    manifests: list[dict[str, Any]] = field(default_factory=list)
+    manifests: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -61,7 +61,7 @@ class Section:
         """Say in a word or two how far the artefact is: what its manifests say, if it has any."""
         if not self.present:
             return "not made yet"
-        states = [str(manifest.get("state", "made")) for manifest in self.manifests] or ["made"]
+        states = [str(manifest.get("state", "made")) for manifest in self.manifests.values()] or ["made"]
         return next((state for state in states if state != "complete"), states[0])
 
     @property
@@ -120,7 +120,7 @@ def render(sections: list[Section]) -> str:
     folder = Path(__file__).parent / "templates"
     # Markup: these two files are ours, everything from results is escaped.
     environment.globals["inline"] = lambda name: Markup((folder / name).read_text(encoding="utf-8"))
-    origins = [origin(section, manifest) for section in sections for manifest in section.manifests]
+    origins = [origin(section, folder) for section in sections for folder in section.manifests]
     return environment.get_template("report.html").render(
         sections=sections,
         anchors=_anchors(sections),
@@ -149,12 +149,13 @@ def provenance_line(origins: list[dict[str, Any]]) -> str:
     return " ".join(parts)
 
 
-def origin(section: Section, manifest: dict[str, Any]) -> dict[str, Any]:
+def origin(section: Section, folder: str) -> dict[str, Any]:
     """Read off a manifest what people ask for first: a row of the page's last table."""
+    manifest, several = section.manifests[folder], len(section.manifests) > 1
     cells, git = _tree(manifest, "cells"), _tree(manifest, "git")
     local = " with local changes" if git.get("dirty") else ""
     return {
-        "title": section.title,
+        "title": f"{section.title} ({folder})" if several else section.title,
         "protocol": str(_tree(_tree(manifest, "config"), "protocol").get("name", "")),
         "command": str(manifest.get("command", "")),
         "revision": str(git.get("revision") or "")[:12] + local,
@@ -178,7 +179,8 @@ def _tree(content: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _section(folder: Path, name: str, section: Section) -> Section:
     own = folder / "manifest.json"
     manifests = [own] if own.is_file() else sorted(folder.glob("*/manifest.json"))
-    section.manifests = [content for path in manifests if (content := _read(path, section.problems))]
+    read = {path.parent.name: _read(path, section.problems) for path in manifests}
+    section.manifests = {folder: content for folder, content in read.items() if content}
     document = _read(folder / DOCUMENT, section.problems) if (folder / DOCUMENT).is_file() else None
     if document is not None and document.get("format") != FORMAT:
         section.problems.append(f"{folder.name}/{DOCUMENT} is of another version; run its command again.")

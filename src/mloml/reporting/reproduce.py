@@ -100,6 +100,7 @@ def _all(overrides: Sequence[str], command: Command) -> int:
     """Make every artefact that ``all`` stands for, and the page; what cannot be made is named at the end."""
     from mloml.reporting.recipe import recipes
 
+    results_folder(overrides, must_exist=False)  # a slip is one line, not one for every artefact
     incomplete = []
     typed = command.arguments[command.arguments.index("all") + 1 :]
     for name in [name for name, recipe in recipes().items() if recipe.in_all]:
@@ -107,6 +108,9 @@ def _all(overrides: Sequence[str], command: Command) -> int:
         try:
             code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
         except OutputError:
+            raise
+        except SystemExit:  # after Ctrl-C
+            print(f"to go on with all of them: {command.typed}")
             raise
         except MlomlError as error:
             print(f"error: {error}", file=sys.stderr)
@@ -135,15 +139,15 @@ def report(overrides: Sequence[str]) -> int:
     return 0
 
 
-def results_folder(overrides: Sequence[str]) -> Path:
-    """Return the results folder that a command line names, ``results`` by default; it must be there.
+def results_folder(overrides: Sequence[str], *, must_exist: bool = True) -> Path:
+    """Return the results folder that a command line names, ``results`` by default.
 
     The other words are for runs; they are checked as a run would, so that a slip is not taken for one.
     """
     from mloml.config.compose import compose_study
 
     results = Path(compose_study("table2", overrides).execution.results)
-    if not results.is_dir():
+    if must_exist and not results.is_dir():
         hint = "there is no such folder; `mloml reproduce table2` makes one"
         raise MlomlError(f"execution.results={results}: {hint}")
     return results

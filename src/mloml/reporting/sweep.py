@@ -1,16 +1,14 @@
-"""One table for a whole sweep, from what its jobs returned."""
+"""One table for a whole sweep, from what its jobs came to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from hydra.core.utils import JobReturn, JobStatus
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
 
+from mloml.execution.summary import FILE_WIDTH
 from mloml.reporting.files import write_csv, write_file
 from mloml.reporting.markdown import frame_to_markdown
 
@@ -18,24 +16,16 @@ if TYPE_CHECKING:
     from mloml.execution.result import StudyResult
 
 
-class SweepTable(Callback):
-    """Hydra callback: when a multirun ends, write ``sweep.csv`` and ``sweep.md`` over all of its jobs."""
+FORMS = {"error": "{:.4f}", "std": "{:.4f}", "seconds": "{:.2f}"}
+"""How the measured columns are shown; ``sweep.csv`` holds them as numbers."""
 
-    def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
 
-    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
-        """Keep a job's row."""
-        result = job_return.return_value if job_return.status is JobStatus.COMPLETED else None
-        self._rows.append(job_row(job_return.overrides or [], result))
-
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Write the table and tell where it is."""
-        folder = Path(config.hydra.sweep.dir)
-        table = pd.DataFrame(self._rows)
-        write_csv(folder / "sweep.csv", table)
-        write_file(folder / "sweep.md", frame_to_markdown(table) + "\n")
-        _print(table, folder)
+def write_sweep(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write ``sweep.csv`` and ``sweep.md`` over the jobs of a sweep, print the table and tell where it is."""
+    table = pd.DataFrame(rows)
+    write_csv(folder / "sweep.csv", table)
+    write_file(folder / "sweep.md", frame_to_markdown(_in_words(table)) + "\n")
+    _print(table, folder)
 
 
 def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, Any]:
@@ -59,18 +49,29 @@ def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, A
     }
 
 
+def _in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as it is shown: as many decimals in every row, a dash where there is no number."""
+    words = table.astype(object).where(table.notna(), "–")
+    for name, form in FORMS.items():
+        if name in table:
+            words[name] = [value if value == "–" else form.format(value) for value in words[name]]
+    return words.astype(str)
+
+
 def _print(table: pd.DataFrame, folder: Path) -> None:
     """Print what varies and what came of it; the files have every column."""
     from rich.console import Console
     from rich.table import Table
 
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=FILE_WIDTH)
     varying = [name for name in table.columns if name in ("error", "std") or len(set(table[name])) > 1]
     shown = Table(title="Sweep")
     for name in varying:
         numeric = pd.api.types.is_numeric_dtype(table[name])
         shown.add_column(name.split(".")[-1], justify="right" if numeric else "left", no_wrap=numeric)
-    for row in table[varying].itertuples(index=False):
-        shown.add_row(*("–" if pd.isna(value) else str(value) for value in row))
-    console = Console()
+    for row in _in_words(table)[varying].itertuples(index=False):
+        shown.add_row(*row)
     console.print(shown)
     console.print(f"written: {folder / 'sweep.csv'}, {folder / 'sweep.md'}", soft_wrap=True)

@@ -36,10 +36,12 @@ def stale_lines(store: Store, cells: Iterable[Cell]) -> list[str]:
         if reason:
             reasons[reason] += 1
             examples.setdefault(reason, {})[f"{cell.dataset}/{cell.algorithm.name}"] = None
-    return [
-        f"stale: {count} stored cells of {_listing(list(examples[reason]))} are not used: {reason}"
-        for reason, count in reasons.items()
-    ]
+    return [_line(count, list(examples[reason]), reason) for reason, count in reasons.items()]
+
+
+def _line(count: int, places: list[str], reason: str) -> str:
+    cells, are = ("cell", "is") if count == 1 else ("cells", "are")
+    return f"stale: {count} stored {cells} of {_listing(places)} {are} not used: {reason}"
 
 
 class _Wanted:
@@ -66,8 +68,8 @@ class _Wanted:
 def _reason(stored: list[Determinants], now: Determinants) -> str:
     if any(before | {"record": now["record"]} == now for before in stored):
         return ""  # it is as good as ever and recorded something else
-    # The one with the fewest differences explains the most.
-    fewest: list[str] = min((differences(before, now) for before in stored), key=len)
+    # The one with the fewest differences explains the most; of several, every split takes the same.
+    fewest: list[str] = min((differences(before, now) for before in stored), key=lambda d: (len(d), d))
     return "; ".join(fewest)
 
 
