@@ -60,6 +60,18 @@ def test_the_claim_table_comes_first_in_full_and_links_to_what_is_on_the_page(re
     assert "<code>make reproduce-fig5</code>" in part and '<span class="good">reproduced</span>' in part
 
 
+def test_a_heading_on_the_page_of_the_main_table_keeps_the_numbers_that_it_announces(results, table2):
+    first, verdicts = table2.tables
+    frame = pd.DataFrame({"step": ["announced"]})
+    page = (Text(heading="Alone"), frame, Text(("Said.",), "With words"), frame.assign(step="elsewhere"))
+    publish(replace(table2, tables=(replace(first, page=page), verdicts)), results / "table2")
+    part = text_of(results)
+    part = part[part.index('<section id="table2"') :]
+    between = part[part.index("<h3>Alone</h3>") : part.index("<h3>With words</h3>")]
+    assert between.count("<table") == 1 and "announced" in between
+    assert "elsewhere" not in part[: part.index("</section>")]
+
+
 def test_a_table_in_sight_shows_its_page_before_its_numbers(results, table2):
     first, verdicts = table2.tables
     shown = replace(verdicts, page=(first.numbers, Text(("Behind it.",))), in_sight=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -214,8 +214,7 @@ def _filled(found: Section, folder: Path, name: str, document: dict[str, Any]) -
         view = _view(table, name, titles, problems)
         page = [_block(block, titles) for block in table["page"] if block != table["numbers"]]
         if view is not None and table["name"] == document["name"]:
-            words = [block for block in page if "text" in block]  # the numbers have their places below
-            section.main = replace(view, page=words, title=section.title)
+            section.main = replace(view, page=_words(page), title=section.title)
         elif view is not None:
             (section.in_sight if table.get("in_sight") else section.tables).append(replace(view, page=page))
     for figure in document["figures"]:
@@ -239,6 +238,17 @@ def _view(table: Mapping[str, Any], name: str, titles: Mapping[str, str], proble
         return None
     view = frame_view(numbers, table["title"], source, titles, hidden)
     return replace(view, sentences=bool(table.get("sentences")))
+
+
+def _words(page: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the words of a page, and the numbers that a bare heading announces; others have places below."""
+    announced = [False, *(_is_bare_heading(block) for block in page)]
+    return [block for block, kept in zip(page, announced, strict=False) if kept or "text" in block]
+
+
+def _is_bare_heading(block: Mapping[str, Any]) -> bool:
+    text = block.get("text", {})
+    return bool(text.get("heading")) and not text.get("sentences")
 
 
 def _block(block: dict[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
