@@ -160,8 +160,7 @@ class Kernel(_Dispatcher):
         return entry_point
 
     def _load(self, name: str, family: Family) -> bool:
-        with no_garbage_collection():  # the first time, numba imports most of itself here
-            self.targetctx.refresh()
+        self.targetctx.refresh()
         code = family.find(name, self._processor)
         if code is None:
             return False
