@@ -42,6 +42,7 @@ ROWS = 4  # rows whose distances to a block are computed together: as many sums 
 TILE = 256  # columns of the mapped and the input rows that stay in the second-level cache together
 REACH = 1.4  # pairs nearer than this share of a margin are listed
 FEW = 4  # so many active pairs of a block are treated one by one
+CHUNK = 512  # listed pairs that are measured before the active ones among them are visited
 NOT_A_ROW = 1e300  # squared length of a row that is no data
 
 LISTED = 0  # state: how many pairs are listed, -1: no list
@@ -64,12 +65,16 @@ class Triples(NamedTuple):
     thresholds: Array
     highest: Array  # threshold of each row, at least 0
     counts: Array
+    levels: Array  # thresholds again, a row's beside each other: one load, one comparison for a pair
+    tallies: Array  # and what single pairs add to counts
     weights: Array
     reach: Array
     moved: Array  # how far each row is from where it was then, growth aside
     h: Array  # squared length of each row of Z; beyond all reach for rows that are no data
     reference: Array  # Z when the pairs were listed
     pairs: NDArray[np.int32]
+    near: NDArray[np.int32]  # which pairs of a chunk are active
+    apart: Array  # and their squared distances
     state: NDArray[np.int64]
     D: Array  # of four rows and a block
     V: Array  # weights of the pairs of four rows and a tile
@@ -221,15 +226,18 @@ def visit_together(p: Triples, i: int, l: int, d0: object, d1: object, at: int) 
 
 @exact_inline
 def visit_pair(p: Triples, i: int, l: int, D: float) -> None:  # noqa: E741
-    """Add what one pair at squared distance D gives to counts, row sums of V and Y."""
-    m, V = p.X.shape[1], 0.0
-    for t in range(p.thresholds.shape[0]):
-        if p.thresholds[t, i] > D:
-            p.counts[t, i] += 1.0
-            V += 1.0
-        if p.thresholds[t, l] > D:
-            p.counts[t, l] += 1.0
-            V += 1.0
+    """Add what one pair at squared distance D gives to tallies, row sums of V and Y.
+
+    Without branches: which of the thresholds a pair is below is as good as random.
+    """
+    m, w, V = p.X.shape[1], p.levels.shape[1], 0
+    far, one, zero = spread(D), spread(1.0), spread(0.0)
+    for t in range(0, w, WIDE):
+        own, of_l = i * w + t, l * w + t
+        below_own, below_l = below(far, load(p.levels, own)), below(far, load(p.levels, of_l))
+        store(p.tallies, own, plus(load(p.tallies, own), choose(below_own, one, zero)))
+        store(p.tallies, of_l, plus(load(p.tallies, of_l), choose(below_l, one, zero)))
+        V += count_places(below_own) + count_places(below_l)
     p.weights[i] += V
     p.weights[l] += V
     weight = spread(V)
@@ -254,14 +262,22 @@ def list_block(p: Triples, i: int, l: int, near: int) -> None:  # noqa: E741
 
 @borrowing
 def visit_listed(p: Triples) -> None:
-    """Do as :func:`visit_all` over the listed pairs only."""
-    m = p.Z.shape[1]
-    for e in range(p.state[LISTED]):
-        i, l = np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e])  # noqa: E741 (the formula's symbol)
-        squares = spread(0.0)
-        for a in range(0, m, WIDE):
-            apart = minus(load(p.Z, i * m + a), load(p.Z, l * m + a))
-            squares = fma(apart, apart, squares)
-        D = total(squares)
-        if max(p.highest[i], p.highest[l]) > D:
-            visit_pair(p, i, l, D)
+    """Do as :func:`visit_all` over the listed pairs only.
+
+    A chunk is measured first and its active pairs noted, without a branch on what cannot be foreseen.
+    """
+    m, listed = p.Z.shape[1], p.state[LISTED]
+    for begin in range(0, listed, CHUNK):
+        found = 0
+        for e in range(begin, min(begin + CHUNK, listed)):
+            i, l = np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e])  # noqa: E741 (the formula's symbol)
+            squares = spread(0.0)
+            for a in range(0, m, WIDE):
+                difference = minus(load(p.Z, i * m + a), load(p.Z, l * m + a))
+                squares = fma(difference, difference, squares)
+            D = total(squares)
+            p.near[found], p.apart[found] = e, D
+            found += np.intp(max(p.highest[i], p.highest[l]) > D)
+        for k in range(found):
+            e = np.intp(p.near[k])
+            visit_pair(p, np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e]), p.apart[k])

@@ -7,7 +7,7 @@ import numpy as np
 from mloml.arrays import Array, Index
 from mloml.kernels.eights import WIDE
 from mloml.kernels.lmnn import descent, objective
-from mloml.kernels.lmnn_pairs import BLOCK, LISTED, NOT_A_ROW, ROWS, TILE, Triples
+from mloml.kernels.lmnn_pairs import BLOCK, CHUNK, LISTED, NOT_A_ROW, ROWS, TILE, Triples
 
 from .descent import Descent, descend
 
@@ -27,7 +27,7 @@ class LargeMargin:
         filled = np.concatenate([[0], np.cumsum(-(-sizes // BLOCK) * BLOCK)])
         place = np.arange(len(X)) + np.repeat(filled[:-1] - starts[:-1], sizes)
         (n, d), K = (filled[-1], X.shape[1]), targets.shape[1]
-        m = -(-d // WIDE) * WIDE
+        m, levels = -(-d // WIDE) * WIDE, -(-K // WIDE) * WIDE
         rows = np.zeros((n, m))
         rows[place, :d] = X - X.mean(axis=0)
         lonely = targets[:, 0] < 0  # classes of a single row: it gets itself, and a margin nobody can enter
@@ -41,9 +41,10 @@ class LargeMargin:
         self.room = Triples(
             rows, np.ascontiguousarray(rows[:, : d + d % 2].T), self.pull, filled, filled[:-1] + sizes,
             self.targets, margins, np.zeros((m, m)), np.empty((n, m)), np.empty((d, n)), np.empty((n, m)),
-            np.empty((K, n)), np.empty(n), np.empty((K, n)), np.empty(n), np.empty(n), np.empty(n), h,
-            np.empty((n, m)),
-            np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32), np.zeros(3, dtype=np.int64),
+            np.empty((K, n)), np.empty(n), np.empty((K, n)), np.full((n, levels), -np.inf),
+            np.zeros((n, levels)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, m)),
+            np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32),
+            np.empty(CHUNK, dtype=np.int32), np.empty(CHUNK), np.zeros(3, dtype=np.int64),
             np.empty(ROWS * BLOCK), np.empty(ROWS * TILE), np.empty((m, m)),
             np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
