@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mloml.kernels.compiled import kernel
-from mloml.kernels.descent.lbfgs import EVALUATE, Memory, advance
+from mloml.kernels.descent.lbfgs import EVALUATE, LAST, Memory, advance
 from mloml.kernels.descent.margins import value_and_gradient
-from mloml.kernels.lmnn_pairs import Triples, visit_all, visit_listed
+from mloml.kernels.lmnn_all import visit_all
+from mloml.kernels.lmnn_pairs import Triples, visit_listed
 from mloml.kernels.lmnn_rows import add_targets, list_is_complete, set_thresholds
 
 Array = NDArray[np.float64]
@@ -47,9 +48,15 @@ def objective(A: Array, mu: float, p: Triples, gradient: Array) -> float:
 def descent(
     A: Array, mu: float, p: Triples, memory: Memory, tol: float, max_iter: int, gradient: Array
 ) -> int:
-    """Minimise :func:`objective` from A, in place; return how it ended, see ``lbfgs``."""
+    """Minimise :func:`objective` from A, in place; return how it ended, see ``lbfgs``.
+
+    The last evaluation is at the end, so that what it leaves in ``p`` is of there.
+    """
     x, slopes = A.reshape(A.size), gradient.reshape(A.size)
-    status = EVALUATE
+    status, value = EVALUATE, 0.0
     while status == EVALUATE:
-        status = advance(x, objective(A, mu, p, gradient), slopes, memory, tol, max_iter)
+        value = objective(A, mu, p, gradient)
+        status = advance(x, value, slopes, memory, tol, max_iter)
+    if value != memory.numbers[LAST]:  # it went back to an earlier point
+        objective(A, mu, p, gradient)
     return status

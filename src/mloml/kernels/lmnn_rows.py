@@ -26,8 +26,8 @@ def set_thresholds(p: Triples) -> None:
                 apart = minus(load(p.Z, i * m + a), load(p.Z, j * m + a))
                 squares = fma(apart, apart, squares)
             s = p.margins[i] + total(squares)
-            p.thresholds[t, i] = p.levels[i, t] = s
-            p.counts[t, i] = p.tallies[i, t] = 0.0
+            p.levels[i, t] = s
+            p.tallies[i, t] = 0.0
             highest = max(highest, s)
         p.highest[i] = highest
         p.weights[i] = 0.0
@@ -42,7 +42,7 @@ def add_targets(p: Triples) -> float:
     active = 0.0
     for i in range(n):
         for t in range(K):
-            count = p.counts[t, i] + p.tallies[i, t]
+            count = p.tallies[i, t]
             if count > 0.0:
                 active += count
                 j = p.targets[i, t]

@@ -232,6 +232,26 @@ def _total(vector: Wide) -> Operation:
     return total
 
 
+def _widened(first: int) -> Operation:
+    @operation
+    def widened(typingctx: Any, singles: Any) -> Any:
+        doubles = Wide(types.float64)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            places = ir.Constant(
+                ir.VectorType(_INDEX, doubles.width), list(range(first, first + doubles.width))
+            )
+            return builder.fpext(builder.shuffle_vector(args[0], args[0], places), _register(doubles))
+
+        return doubles(Wide(types.float32)), generate
+
+    return widened
+
+
+first_doubles, last_doubles = _widened(0), _widened(8)
+"""The first and the last eight of sixteen numbers of single precision, in double precision."""
+
+
 @operation
 def count_places(typingctx: Any, places: Any) -> Any:
     """Return how many bits are set."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mloml.arrays import Array, Index
 from mloml.kernels.eights import WIDE
 from mloml.kernels.lmnn import descent, objective
-from mloml.kernels.lmnn_pairs import BLOCK, CHUNK, LISTED, NOT_A_ROW, ROWS, TILE, Triples
+from mloml.kernels.lmnn_all import ROWS, TILE
+from mloml.kernels.lmnn_pairs import BLOCK, CHUNK, LISTED, NOT_A_ROW, Rough, Triples
 
 from .descent import Descent, descend
 
 LISTED_SHARE = 8  # a list longer than 1/8 of all pairs is not worth keeping
 NO_TARGET = -1e300  # a margin nobody can enter
+
+
+def singles(*shape: int) -> NDArray[np.float32]:
+    """Return room for numbers of single precision."""
+    return np.empty(shape, dtype=np.float32)
 
 
 class LargeMargin:
@@ -38,15 +45,18 @@ class LargeMargin:
         differences = (rows[:, None, :d] - rows[self.targets, :d]).reshape(-1, d)
         self.pull = differences.T @ differences
         n_pairs = (len(X) ** 2 - int((sizes**2).sum())) // 2
+        rough = Rough(
+            singles(n, m), singles(d, n), singles(n), singles(n), singles(n), singles(n), singles(K, n),
+            singles(K, n), singles(K, n), singles(n), singles(ROWS * BLOCK),
+        )  # fmt: skip
         self.room = Triples(
             rows, np.ascontiguousarray(rows[:, : d + d % 2].T), self.pull, filled, filled[:-1] + sizes,
-            self.targets, margins, np.zeros((m, m)), np.empty((n, m)), np.empty((d, n)), np.empty((n, m)),
-            np.empty((K, n)), np.empty(n), np.empty((K, n)), np.full((n, levels), -np.inf),
-            np.zeros((n, levels)), np.empty(n), np.empty(n), np.empty(n), h, np.empty((n, m)),
-            np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32),
-            np.empty(CHUNK, dtype=np.int32), np.empty(CHUNK), np.zeros(3, dtype=np.int64),
-            np.empty(ROWS * BLOCK), np.empty(ROWS * TILE), np.empty((m, m)),
-            np.empty((d, d)), np.empty((d, d)),
+            self.targets, margins, np.zeros((m, m)), np.empty((n, m)), np.empty((n, m)),
+            np.full((n, levels), -np.inf), np.zeros((n, levels)), np.empty(n), np.empty(n), np.empty(n),
+            np.empty(n), h, np.empty((n, m)),
+            np.empty((2, n_pairs // LISTED_SHARE), dtype=np.int32), np.empty(CHUNK, dtype=np.int32),
+            np.empty(CHUNK), np.zeros(3, dtype=np.int64), rough,
+            np.empty(ROWS * TILE), np.empty((m, m)), np.empty((d, d)), np.empty((d, d)),
         )  # fmt: skip
         self.forget()
 
@@ -66,15 +76,23 @@ class LargeMargin:
         return descend(descent, L, mu, self.room, tol, max_iter)
 
     def relative_gap(self, L: Array, mu: float) -> float:
-        """Return an upper bound of ``(ε(L) - ε*) / ε(L)`` over all metrics; infinite if P is singular.
-
-        By convexity in M, ``ε - ε* <= <G, M> - <G, M*>``, G the gradient with respect to M; with P the pull
-        matrix and ``G + κ (1 - μ) P >= 0``, the last term is at most ``κ (1 - μ) <P, M*> <= κ ε* <= κ ε``.
-        """
+        """Return an upper bound of ``(ε(L) - ε*) / ε(L)`` over all metrics; infinite if P is singular."""
         value, gradient = self.evaluate(L, mu)
+        return self._gap(float(np.sum(gradient * L)) / 2, value, mu)
+
+    def gap_after(self, found: Descent, mu: float) -> float:
+        """Return :meth:`relative_gap` where the last descent ended: S is still that of its last point."""
+        return self._gap(float(np.sum(found.gradient * found.L)) / 2, found.objective, mu)
+
+    def _gap(self, along: float, value: float, mu: float) -> float:
+        """Bound how far ``value`` is above the optimum; ``along`` is <G, M>, G the gradient S in M.
+
+        By convexity in M, ``ε - ε* <= <G, M> - <G, M*>``; with P the pull matrix and ``G + κ (1 - μ) P >= 0``,
+        the last term is at most ``κ (1 - μ) <P, M*> <= κ ε* <= κ ε``.
+        """
         scales, axes = np.linalg.eigh(self.pull)
         if scales[0] <= 1e-12 * scales[-1]:
             return np.inf if value > 0 else 0.0
         axes /= np.sqrt(scales)
         kappa = max(0.0, -float(np.linalg.eigvalsh(axes.T @ self.room.S @ axes)[0])) / (1 - mu)
-        return float(np.sum(gradient * L)) / 2 / value + kappa
+        return along / value + kappa

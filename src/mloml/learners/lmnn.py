@@ -157,7 +157,7 @@ class LMNN(MetricLearner):
         found = problem.minimise(coordinates.start, self.mu, self.tol, self.max_iter)
         self.components_ = unit * coordinates.factor(found.L)
         self.objective_ = found.objective
-        self.gap_ = problem.relative_gap(found.L, self.mu)
+        self.gap_ = problem.gap_after(found, self.mu)
         self.n_iter_ = found.n_iter
         self.n_neighbors_ = problem.targets.shape[1]
         if not found.converged:
