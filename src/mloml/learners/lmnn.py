@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from .base import Array, MetricLearner
-from .batch import ByClass, Codes, labelled_rows, one_blas_thread, require_pairs
+from .batch import ByClass, Codes, labelled_rows, labelled_rows_of_all, one_blas_thread, require_pairs
 from .coordinates import Coordinates
 from .impostors import LargeMargin
 
@@ -134,8 +134,7 @@ class LMNN(MetricLearner):
         models = [clone(self).set_params(**{name: value}) for value in values]
         if name != "mu" or not models:
             return [model.fit(X, y) for model in models]
-        for model in models:
-            rows, codes = labelled_rows(model, X, y)
+        rows, codes = labelled_rows_of_all(models, X, y)
         with one_blas_thread():
             shared = self._problem(rows, codes)
             for model in models:
