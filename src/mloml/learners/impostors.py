@@ -12,9 +12,11 @@ from mloml.kernels.lmnn_all import ROWS, TILE
 from mloml.kernels.lmnn_pairs import BLOCK, CHUNK, LISTED, NOT_A_ROW, Rough, Triples
 
 from .descent import Descent, descend
+from .rays import Ray
 
 LISTED_SHARE = 8  # a list longer than 1/8 of all pairs is not worth keeping
 NO_TARGET = -1e300  # a margin nobody can enter
+MANY_PAIRS = 1 << 18
 
 
 def singles(*shape: int) -> NDArray[np.float32]:
@@ -44,7 +46,9 @@ class LargeMargin:
         margins[place[~lonely]], h[place] = 1.0, 0.0
         differences = (rows[:, None, :d] - rows[self.targets, :d]).reshape(-1, d)
         self.pull = differences.T @ differences
-        n_pairs = (len(X) ** 2 - int((sizes**2).sum())) // 2
+        self.n_pairs = n_pairs = (len(X) ** 2 - int((sizes**2).sum())) // 2
+        self._places = place[~lonely]
+        self._ray: Ray | None = None
         rough = Rough(
             singles(n, m), singles(d, n), singles(n), singles(n), singles(n), singles(n), singles(K, n),
             singles(K, n), singles(K, n), singles(n), singles(ROWS * BLOCK),
@@ -74,6 +78,28 @@ class LargeMargin:
         """Minimise from L; the same whatever was evaluated before."""
         self.forget()
         return descend(descent, L, mu, self.room, tol, max_iter)
+
+    def start_along(self, L: Array, mu: float) -> Array:
+        """Return the multiple of L to start from: with many pairs, the one with the lowest objective, nearly.
+
+        It takes L-BFGS a dozen steps to get there, while nearly all pairs are active and none can be left
+        out: most of a descent's time. With few pairs that is cheap, and the objective has kinks that matter:
+        where a shorter way ends is a matter of luck there, so L itself is taken.
+        """
+        if self.n_pairs < MANY_PAIRS:
+            return L
+        if self._ray is None:
+            self._ray = self.ray(L)
+        return L * self._ray.best_factor(mu)
+
+    def ray(self, L: Array) -> Ray:
+        """Return the objective along the multiples of L, from a sample of the rows that have targets."""
+        d, places = L.shape[1], self._places
+        number = np.full(len(self.targets), -1)
+        number[places] = np.arange(len(places))
+        codes = np.searchsorted(self.room.starts, places, side="right")
+        Z = self.room.X[places, :d] @ L.T
+        return Ray.of(Z, codes, number[self.targets[places]], float(np.sum(self.pull * (L.T @ L))))
 
     def relative_gap(self, L: Array, mu: float) -> float:
         """Return an upper bound of ``(ε(L) - ε*) / ε(L)`` over all metrics; infinite if P is singular."""
