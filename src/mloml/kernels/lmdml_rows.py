@@ -90,7 +90,9 @@ def places_of_class(places: Index, starts: Index, c: int, size: int) -> tuple[in
 
 
 @exact
-def row_pass(blocks: Singles, W: Singles, h: Singles, own: tuple[int, int], D: Singles, least: Singles) -> None:
+def row_pass(
+    blocks: Singles, W: Singles, h: Singles, own: tuple[int, int], D: Singles, least: Singles
+) -> None:
     """``D_l = h_l - 2 x_l'y`` for the rows of other classes; y is the first row of W."""
     count, d, _ = blocks.shape
     two = spread(-2.0)

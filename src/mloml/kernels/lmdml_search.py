@@ -12,9 +12,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels.lmdml_rows import BLOCK, ROUNDING, places_of_class, row_pass, row_pass_after_step, smaller
+from mloml.kernels.lmdml_rows import (
+    BLOCK,
+    ROUNDING,
+    below,
+    places_of_class,
+    row_pass,
+    row_pass_after_step,
+    smaller,
+    smallest,
+)
 from mloml.kernels.lmdml_rows import WIDTH as WIDE
-from mloml.kernels.lmdml_rows import below, smallest
 from mloml.kernels.lmdml_rows import load as wide_load
 from mloml.kernels.lmdml_rows import spread as wide_spread
 from mloml.kernels.padding import WIDTH

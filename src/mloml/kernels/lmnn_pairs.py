@@ -1,4 +1,4 @@
-"""Pairs of rows of different classes, visited one by one: those of a list, and the few active ones of a block.
+"""Pairs of rows of different classes, visited one by one: those of a list, and the few active of a block.
 
 Rows are sorted by class, each class filled up to a multiple of ``BLOCK`` rows with rows that are no data, and
 padded with zeros to a multiple of ``WIDE`` columns. A pair (i, l) is visited once, with i in the earlier
@@ -119,12 +119,12 @@ def visit_listed(p: Triples) -> None:
     """
     listed = p.state[LISTED]
     for begin in range(0, listed, CHUNK):
-        found = 0
+        found = np.intp(0)
         for e in range(begin, min(begin + CHUNK, listed)):
             i, l = np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e])  # noqa: E741 (the formula's symbol)
             D = squared_distance(p, i, l)
             p.near[found], p.apart[found] = e, D
             found += np.intp(max(p.highest[i], p.highest[l]) > D)
         for k in range(found):
-            e = np.intp(p.near[k])
-            visit_pair(p, np.intp(p.pairs[0, e]), np.intp(p.pairs[1, e]), p.apart[k])
+            active = np.intp(p.near[k])
+            visit_pair(p, np.intp(p.pairs[0, active]), np.intp(p.pairs[1, active]), p.apart[k])

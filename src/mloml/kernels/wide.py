@@ -60,7 +60,7 @@ class Vectors:
       ``store(array, offset, vector)`` writes them
     - ``spread(number)`` and ``spread_from(array, offset)`` put one number into all places
     - ``plus``, ``minus``, ``times``, ``most``, ``least`` and ``fma(a, b, c)`` (``a b + c``, with one rounding
-      where the processor can) work in each place; ``choose(places, a, b)`` takes a in these places, b in others
+      where the processor can) work in each place; ``choose(places, a, b)`` takes a there, b elsewhere
     - ``below(a, b)`` returns the places where ``a < b``, the lowest bit for the first
     - ``total(vector)`` returns the sum, halves added to halves; ``smallest(vector)`` the smallest number
     """

@@ -15,7 +15,7 @@ from .base import Array
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended and the gradient there, its objectives, its steps, and whether ``tol`` was met."""
+    """Where a descent ended, the gradient there, its objectives, its steps, and whether ``tol`` was met."""
 
     L: Array
     gradient: Array

@@ -113,8 +113,8 @@ class LargeMargin:
     def _gap(self, along: float, value: float, mu: float) -> float:
         """Bound how far ``value`` is above the optimum; ``along`` is <G, M>, G the gradient S in M.
 
-        By convexity in M, ``ε - ε* <= <G, M> - <G, M*>``; with P the pull matrix and ``G + κ (1 - μ) P >= 0``,
-        the last term is at most ``κ (1 - μ) <P, M*> <= κ ε* <= κ ε``.
+        By convexity in M, ``ε - ε* <= <G, M> - <G, M*>``; with P the pull matrix and ``G + κ (1 - μ) P >=
+        0``, the last term is at most ``κ (1 - μ) <P, M*> <= κ ε* <= κ ε``.
         """
         scales, axes = np.linalg.eigh(self.pull)
         if scales[0] <= 1e-12 * scales[-1]:

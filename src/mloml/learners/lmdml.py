@@ -27,7 +27,7 @@ FEW_UPDATES = 0.01  # share of rows updated in an epoch below which learning sto
 
 @dataclass(frozen=True)
 class Prepared:
-    """What fits to the same rows share: rows by class, as they are and as the passes read them, and targets."""
+    """What fits to the same rows share: rows by class, as given and as the passes read them, and targets."""
 
     data: ByClass
     codes: Codes

@@ -45,9 +45,10 @@ class LMNN(MetricLearner):
     (metric-learn's ``regularization`` weighs the pull term: pass ``1 - mu`` there).
 
     The objective is minimised to convergence by L-BFGS from the identity, or from its best multiple if there
-    are many pairs of rows, in coordinates that make it well conditioned. Value and gradient are exact and need no list of triplets: pairs that provably stay outside
-    all margins are left out. With fewer rows than features the optimum may be zero: it interpolates. Rows
-    with entries beyond a thousand, or none above a thousandth, are first multiplied by a power of two.
+    are many pairs of rows, in coordinates that make it well conditioned. Value and gradient are exact and
+    need no list of triplets: pairs that provably stay outside all margins are left out. With fewer rows than
+    features the optimum may be zero: it interpolates. Rows with entries beyond a thousand, or none above a
+    thousandth, are first multiplied by a power of two.
 
     Classes with fewer than K + 1 rows lower K to the size of the smallest of them minus one, for all rows.
     A class of a single row has no target neighbour at all; it does not lower K and only serves as impostor.
