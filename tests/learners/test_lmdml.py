@@ -9,9 +9,11 @@ from mloml.kernels import lmdml_search as search
 from mloml.kernels.lmdml import epoch, invert, mean_hinge, safe_step
 from mloml.kernels.lmdml_rows import (
     BLOCK,
+    WIDTH,
     in_blocks,
     no_products,
     places_of,
+    places_of_class,
     row_pass,
     row_pass_after_step,
     units_of,
@@ -144,12 +146,14 @@ def found(state: dict[str, Any], i: int, error: float) -> tuple[Any, Any]:
     """Return the differences to the farthest target and the nearest impostor that the search finds."""
     M, X, units, places = (state[name] for name in ("M", "X", "units", "places"))
     d, m = M.shape
-    y, V, W, D = np.zeros(m), np.zeros((2, m)), np.zeros((3, d), np.float32), np.empty_like(state["h"])
+    y, V, W, h = np.zeros(m), np.zeros((2, m)), np.zeros((3, d), np.float32), state["h"]
+    D, least = np.empty_like(h), np.empty(h.size // 4, np.float32)
     search.quadratic(M, X, i, y)
-    search.search_pass(state["blocks"], y, V, W, units, 0.0, 1.0, M, error, state["h"], D)
+    own = places_of_class(places, state["starts"], state["codes"][i], h.size)
+    search.search_pass(state["blocks"], y, V, W, units, 0.0, 1.0, M, error, h, own, D, least)
     margin = 2 * (error + search.error_of_pass(y, units, M, d))
-    search.farthest_target(M, X, places, state["targets"], i, D, margin, V, y)
-    search.nearest_impostor(M, X, places, state["starts"], state["codes"][i], i, D, margin, V, y)
+    search.farthest_target(M, X, places, state["targets"], i, h, units, margin, D, V, y)
+    search.nearest_impostor(M, X, places, state["starts"], state["codes"][i], i, D, least, margin, V, y)
     return V[0, :d], V[1, :d]
 
 
@@ -186,6 +190,7 @@ def test_the_error_of_the_tracked_products_is_never_above_its_bound(bound: float
     M, X = plain(state, "M", "X")
     rng = np.random.default_rng(4)
     W, D = np.zeros((3, 13), np.float32), np.empty_like(state["h"])
+    least = np.empty(D.size // 4, np.float32)
     y, V, K = np.zeros(16), np.zeros((2, 16)), padded_copy(np.linalg.inv(M))
     error = search.error_of_products(state["M"], state["units"])
     unit = state["units"][0] ** 2 * state["units"][1]
@@ -194,29 +199,56 @@ def test_the_error_of_the_tracked_products_is_never_above_its_bound(bound: float
         V[:, :13] = X[j] - X[i], X[k] - X[i]
         alpha, scaling = safe_step(state["M"], K, V, step**-0.5, bound, np.zeros((3, 16)))
         error = search.search_pass(
-            state["blocks"], y, V, W, state["units"], alpha, scaling, state["M"], error, state["h"], D
-        )
+            state["blocks"], y, V, W, state["units"], alpha, scaling, state["M"], error, state["h"], (0, 64),
+            D, least,
+        )  # fmt: skip
         explicit = np.einsum("ij,jk,ik->i", X, M, X)
         assert unit * np.abs(products(state) - explicit).max() <= error
     assert error < 0.01 * unit * explicit.max()
 
 
-@pytest.mark.parametrize("sizes", [[1], [16, 16], [17, 33, 1]])
-def test_passes_over_the_rows_equal_their_formulas(sizes: list[int]) -> None:
+@pytest.mark.parametrize("own", [None, 0, 1])
+@pytest.mark.parametrize("sizes", [[1], [16, 16], [17, 65, 1], [1, 129, 64]])
+def test_passes_over_the_rows_equal_their_formulas(sizes: list[int], own: int | None) -> None:
+    own = None if own is None else min(own, len(sizes) - 1)
     n, d = sum(sizes), 7
     rng = np.random.default_rng(n)
     X, W = rng.normal(size=(n, d)), rng.normal(size=(3, d)).astype(np.float32)
-    places = places_of(np.concatenate([[0], np.cumsum(sizes)]))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    places = places_of(starts)
     blocks = in_blocks(X, places, 1.0)
-    h, D = no_products(blocks), np.empty(len(blocks) * BLOCK, dtype=np.float32)
+    h, D = no_products(blocks), np.full(len(blocks) * BLOCK, np.nan, dtype=np.float32)
+    least = np.full((len(blocks), WIDTH), np.nan, dtype=np.float32)
     before = h[places] = rng.normal(size=n)
-    row_pass(blocks, W, h, D)
-    np.testing.assert_allclose(D[places], before - 2 * X @ W[0], atol=1e-5)
-    row_pass_after_step(blocks, W, 0.3, 0.7, h, D)
+    ours = (0, 0) if own is None else places_of_class(places, starts, own, h.size)
+    others = np.repeat(np.arange(len(sizes)), sizes) != own
+
+    def right(h_now: Any) -> None:
+        np.testing.assert_allclose(D[places[others]], (h_now - 2 * X @ W[0])[others], atol=1e-5)
+        skipped = np.isnan(D).reshape(-1, BLOCK)
+        np.testing.assert_array_equal(skipped.all(axis=1), skipped.any(axis=1))  # whole blocks, of one class
+        assert np.isnan(D[places[~others]]).all()
+        smallest = D.reshape(-1, BLOCK // WIDTH, WIDTH).min(axis=1)
+        np.testing.assert_array_equal(least[~skipped[:, 0]], smallest[~skipped[:, 0]])
+
+    row_pass(blocks, W, h, ours, D, least)
+    right(before)
+    D[:] = least[:] = np.nan
+    row_pass_after_step(blocks, W, 0.3, 0.7, h, ours, D, least)
     after = 0.7 * (before + 0.3 * ((X @ W[2]) ** 2 - (X @ W[1]) ** 2))
     np.testing.assert_allclose(h[places], after, atol=1e-5)
-    np.testing.assert_allclose(D[places], after - 2 * X @ W[0], atol=1e-5)
-    assert np.isinf(np.delete(D, places)).all()
+    right(after)
+    filled = np.delete(np.arange(D.size), places)
+    assert not np.isfinite(D[filled]).any()
+
+
+@pytest.mark.parametrize("d", [1, 4, 7, 21])
+def test_products_of_four_rows_at_a_time_equal_the_formula(d: int) -> None:
+    rng = np.random.default_rng(d)
+    A, X = rng.normal(size=(d, d)), rng.normal(size=(3, d))
+    out = np.zeros(padded_copy(A).shape[1])
+    assert search.quadratic(padded_copy(A), padded_copy(X), 1, out) == pytest.approx(X[1] @ A @ X[1])
+    np.testing.assert_allclose(out[:d], A @ X[1])
 
 
 def test_violators_come_first_in_the_next_epoch() -> None:

@@ -69,24 +69,94 @@ def test_objective_equals_the_sum_over_all_triples(
     assert problem.evaluate(L, mu)[0] == pytest.approx(brute_force_objective(L, X, y, targets, mu), rel=1e-11)
 
 
-@pytest.mark.parametrize("scale", [0.05, 1.0, 4.0, 12.0])  # from every pair active to a few in each block
-@pytest.mark.parametrize("d", [3, 8, 19])
-def test_value_and_gradient_are_those_of_all_triples_however_many_are_active(d: int, scale: float) -> None:
-    problem, X, y = problem_of(*small_data(d, [37, 22, 18, 1], d), 3)
-    A, mu = scale * np.random.default_rng(1).normal(size=(d, d)) / np.sqrt(d), 0.25
-    D = (((X[:, None] - X[None]) @ A.T) ** 2).sum(axis=2)
+def all_triples(X: Any, y: Any, A: Any, mu: float, K: int = 3) -> tuple[float, Any]:
+    """Return objective and gradient, triple by triple, in double precision."""
+    apart = X[:, None] - X[None]
+    D = ((apart @ A.T) ** 2).sum(axis=2)
     value, V = 0.0, np.zeros(D.shape)
-    for i, targets in enumerate(brute_force_targets(X, y, 3)):
+    for i, targets in enumerate(brute_force_targets(X, y, K)):
         for j in targets:
             active = np.flatnonzero((y != y[i]) & (1 + D[i, j] > D[i]))
             value += (1 - mu) * D[i, j] + mu * (1 + D[i, j] - D[i, active]).sum()
             V[i, j] += 1 - mu + mu * active.size
             V[i, active] -= mu
-    apart = X[:, None] - X[None]
-    gradient = 2 * A @ np.einsum("ij,ija,ijb->ab", V, apart, apart)
+    return value, 2 * A @ np.einsum("ij,ija,ijb->ab", V, apart, apart)
+
+
+@pytest.mark.parametrize("scale", [0.05, 1.0, 4.0, 12.0])  # from every pair active to a few in each block
+@pytest.mark.parametrize("d", [3, 8, 19])
+def test_value_and_gradient_are_those_of_all_triples_however_many_are_active(d: int, scale: float) -> None:
+    problem, X, y = problem_of(*small_data(d, [37, 22, 18, 1], d), 3)
+    A, mu = scale * np.random.default_rng(1).normal(size=(d, d)) / np.sqrt(d), 0.25
+    value, gradient = all_triples(X, y, A, mu)
     found, slope = problem.evaluate(A, mu)
     assert found == pytest.approx(value, rel=1e-11)
     np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("per_class", [8, 40])  # a few pairs of a block are active, or most
+def test_margins_missed_by_less_than_single_precision_are_told_from_those_met(per_class: int) -> None:
+    rng = np.random.default_rng(per_class)
+    # Distances are whole numbers up to 1e-9: a row is inside a margin of one or not by that much.
+    X = rng.integers(-1, 2, size=(3 * per_class, 3)) + 1e-9 * rng.normal(size=(3 * per_class, 3))
+    y = np.repeat([0, 1, 2], per_class)
+    value, gradient = all_triples(X, y, np.eye(3), 0.5)
+    rounded = all_triples(np.rint(X), y, np.eye(3), 0.5)[1]
+    assert np.abs(gradient - rounded).max() > 1.0  # or there was nothing to tell
+    problem, _, _ = problem_of(X, y, 3)
+    found, slope = problem.evaluate(np.eye(3), 0.5)
+    assert found == pytest.approx(value, rel=1e-11)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-9 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e12, 1e30])
+def test_numbers_beyond_single_precision_are_no_problem(size: float) -> None:
+    problem, X, y = problem_of(*small_data(2, [30, 20, 11], 5), 3)
+    A = size * np.random.default_rng(3).normal(size=(5, 5))
+    value, gradient = all_triples(X, y, A, 0.25)
+    found, slope = problem.evaluate(A, 0.25)
+    assert found == pytest.approx(value, rel=1e-9)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-7, atol=1e-9 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.5, 0.9])
+def test_the_best_factor_has_the_lowest_objective_of_all_multiples(mu: float) -> None:
+    problem, _, _ = problem_of(*small_data(5, [20, 17, 13, 1], 4), 3)  # no more rows than a sample has
+    A = np.random.default_rng(6).normal(size=(4, 4))
+    lonely = problem_of(*small_data(5, [20, 17, 13], 4), 3)[0]
+    best = lonely.ray(A).best_factor(mu)
+    lowest = lonely.evaluate(best * A, mu)[0]
+    for factor in (0.5, 0.9, 0.99, 0.999, 1.001, 1.01, 1.1, 2.0):
+        assert lonely.evaluate(factor * best * A, mu)[0] >= lowest * (1 - 1e-12)
+    assert np.isfinite(problem.ray(A).best_factor(mu))  # a row without targets is no anchor
+
+
+def test_many_pairs_start_at_the_best_multiple_and_end_alike(monkeypatch: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    X = normalize(X)
+    from_identity = LMNN(tol=1e-9, max_iter=5000).fit(X, y)
+    monkeypatch.setattr(impostors, "MANY_PAIRS", 1)
+    from_multiple = LMNN(tol=1e-9, max_iter=5000).fit(X, y)
+    assert from_multiple.objective_ == pytest.approx(from_identity.objective_, rel=1e-4)
+    problem, _, _ = problem_of(X, y, 3)
+    start = problem.start_along(np.eye(13), 0.5)
+    assert problem.evaluate(start, 0.5)[0] < 0.7 * problem.evaluate(np.eye(13), 0.5)[0]
+
+
+def test_the_gap_after_a_descent_is_that_of_its_end() -> None:
+    problem, _, _ = problem_of(*small_data(7, [20, 15, 12], 4), 3)
+    for tol in (1e-2, 1e-9):  # stopped by the rule, and at a kink
+        found = problem.minimise(np.eye(4), 0.5, tol, 500)
+        after = problem.gap_after(found, 0.5)
+        assert after == pytest.approx(problem.relative_gap(found.L, 0.5), rel=1e-6, abs=1e-12)
+
+
+def test_fits_of_a_grid_know_what_single_fits_know() -> None:
+    X, y = load_iris(return_X_y=True)
+    for model in LMNN().fit_grid(X, y, "mu", [0.25, 0.5]):
+        assert vars(model).keys() == vars(LMNN().fit(X, y)).keys()
+    with pytest.raises(ValueError, match="mu"):
+        LMNN().fit_grid(X, y, "mu", [0.25, 2.0])
 
 
 @pytest.mark.parametrize("mu", [0.125, 0.5])

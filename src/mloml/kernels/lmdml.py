@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mloml.kernels.lmdml_rows import WIDTH, places_of_class
 from mloml.kernels.lmdml_search import (
     error_of_pass,
     error_of_products,
@@ -128,6 +129,7 @@ def epoch(
     d, m = M.shape
     V, y, work = np.zeros((2, m)), np.zeros(m), np.zeros((3, m))
     W, D = np.zeros((3, d), dtype=np.float32), np.empty(h.size, dtype=np.float32)
+    least = np.empty(blocks.shape[0] * WIDTH, dtype=np.float32)
     front = 0
     error = error_of_products(M, units)
     alpha, scaling = 0.0, 1.0  # of a step that h does not know yet
@@ -137,11 +139,12 @@ def epoch(
         step += 1
         i = order[position]
         quadratic(M, X, i, y)
-        error = search_pass(blocks, y, V, W, units, alpha, scaling, M, error, h, D)
+        own = places_of_class(places, starts, codes[i], h.size)
+        error = search_pass(blocks, y, V, W, units, alpha, scaling, M, error, h, own, D, least)
         alpha = 0.0
         margin = 2.0 * (error + error_of_pass(y, units, M, d))
-        near = farthest_target(M, X, places, targets, i, D, margin, V, y)
-        far = nearest_impostor(M, X, places, starts, codes[i], i, D, margin, V, y)
+        near = farthest_target(M, X, places, targets, i, h, units, margin, D, V, y)
+        far = nearest_impostor(M, X, places, starts, codes[i], i, D, least, margin, V, y)
         if 1.0 + near - far <= 0.0:
             continue
         order[position], order[front] = order[front], i
@@ -156,7 +159,8 @@ def epoch(
             error = error_of_products(M, units)
             alpha = 0.0
     if alpha > 0.0:
-        search_pass(blocks, y, V, W, units, alpha, scaling, M, error, h, D)
+        own = places_of_class(places, starts, 0, h.size)
+        search_pass(blocks, y, V, W, units, alpha, scaling, M, error, h, own, D, least)
     return step, updates
 
 
@@ -177,14 +181,16 @@ def mean_hinge(
     d, m = M.shape
     V, y = np.zeros((2, m)), np.zeros(m)
     W, D = np.zeros((3, d), dtype=np.float32), np.empty(h.size, dtype=np.float32)
+    least = np.empty(blocks.shape[0] * WIDTH, dtype=np.float32)
     self_products(M, X, units, places, h)
     error = error_of_products(M, units)
     value = 0.0
     for i in anchors:
         quadratic(M, X, i, y)
-        search_pass(blocks, y, V, W, units, 0.0, 1.0, M, error, h, D)
+        own = places_of_class(places, starts, codes[i], h.size)
+        search_pass(blocks, y, V, W, units, 0.0, 1.0, M, error, h, own, D, least)
         margin = 2.0 * (error + error_of_pass(y, units, M, d))
-        near = farthest_target(M, X, places, targets, i, D, margin, V, y)
-        far = nearest_impostor(M, X, places, starts, codes[i], i, D, margin, V, y)
+        near = farthest_target(M, X, places, targets, i, h, units, margin, D, V, y)
+        far = nearest_impostor(M, X, places, starts, codes[i], i, D, least, margin, V, y)
         value += max(0.0, 1.0 + near - far)
     return value / anchors.size

@@ -12,14 +12,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mloml.kernels.lmdml_rows import BLOCK, ROUNDING, row_pass, row_pass_after_step
+from mloml.kernels.lmdml_rows import (
+    BLOCK,
+    ROUNDING,
+    below,
+    places_of_class,
+    row_pass,
+    row_pass_after_step,
+    smaller,
+    smallest,
+)
+from mloml.kernels.lmdml_rows import WIDTH as WIDE
+from mloml.kernels.lmdml_rows import load as wide_load
+from mloml.kernels.lmdml_rows import spread as wide_spread
 from mloml.kernels.padding import WIDTH
 from mloml.kernels.simd import exact, fma, load, minus, spread, store, total
-from mloml.kernels.singles import SINGLES, any_at_most, least8, load8, spread8, spread8_from, store8
+from mloml.kernels.wide import first_place
 
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Index = NDArray[np.intp]
+ALL = (1 << WIDE) - 1  # every place of a register
 UNDERFLOW = 1e-30  # far above what all numbers too small for single precision can add up to
 
 
@@ -27,13 +40,24 @@ UNDERFLOW = 1e-30  # far above what all numbers too small for single precision c
 def quadratic(A: Array, X: Array, i: int, out: Array) -> float:
     """``out = A x`` for row i of X; return ``x' A x``."""
     d, m = A.shape
-    value = 0.0
-    for a in range(d):
-        s = spread(0.0)
+    a, value = 0, 0.0
+    while a + 4 <= d:  # four rows share what is read of x
+        at = a * m
+        s0 = s1 = s2 = s3 = spread(0.0)
         for b in range(0, m, WIDTH):
-            s = fma(load(A, a * m + b), load(X, i * m + b), s)
-        out[a] = total(s)
-        value += out[a] * X[i, a]
+            x = load(X, i * m + b)
+            s0, s1 = fma(load(A, at + b), x, s0), fma(load(A, at + m + b), x, s1)
+            s2, s3 = fma(load(A, at + 2 * m + b), x, s2), fma(load(A, at + 3 * m + b), x, s3)
+        out[a], out[a + 1], out[a + 2], out[a + 3] = total(s0), total(s1), total(s2), total(s3)
+        a += 4
+    while a < d:
+        s0 = spread(0.0)
+        for b in range(0, m, WIDTH):
+            s0 = fma(load(A, a * m + b), load(X, i * m + b), s0)
+        out[a] = total(s0)
+        a += 1
+    for b in range(d):
+        value += out[b] * X[i, b]
     return value
 
 
@@ -97,9 +121,11 @@ def search_pass(
     M: Array,
     error: float,
     h: Singles,
+    own: tuple[int, int],
     D: Singles,
+    least: Singles,
 ) -> float:
-    """Put ``D(x_i, x_l) - h_i`` of all rows into D, ``y = M x_i``; return the bound on the error of h.
+    """Put ``D(x_i, x_l) - h_i`` of other classes into D, ``y = M x_i``; return the bound on the error of h.
 
     If alpha is positive, h is first brought up to the step that made M (u and v are the rows of V). Its
     error then scales with h and grows by that of two squared products of d terms and of three roundings.
@@ -109,12 +135,12 @@ def search_pass(
     for a in range(d):
         W[0, a] = of_rows * of_metric * y[a]
     if alpha == 0.0:
-        row_pass(blocks, W, h, D)
+        row_pass(blocks, W, h, own, D, least)
         return error
     for a in range(d):
         W[1, a] = of_rows * V[0, a]
         W[2, a] = of_rows * V[1, a]
-    row_pass_after_step(blocks, W, of_metric / (of_rows * of_rows) * alpha, scaling, h, D)
+    row_pass_after_step(blocks, W, of_metric / (of_rows * of_rows) * alpha, scaling, h, own, D, least)
     size = of_metric * alpha * (_square(V[0], d) + _square(V[1], d)) * units[2]
     grown = error + 2.0 * (d + 8) * ROUNDING * size
     return scaling * grown + 8.0 * ROUNDING * _largest_product(M, units) + UNDERFLOW
@@ -127,22 +153,31 @@ def farthest_target(
     places: Index,
     targets: Index,
     i: int,
-    D: Singles,
+    h: Singles,
+    units: Array,
     margin: float,
+    D: Singles,
     V: Array,
-    work: Array,
+    y: Array,
 ) -> float:
-    """Put ``x⁺ - x_i`` of the target x⁺ farthest from row i under M into the first row of V; return D."""
-    roughly = -np.inf
+    """Put ``x⁺ - x_i`` of the target x⁺ farthest from row i under M into the first row of V; return D.
+
+    ``y = M x_i``, not kept; the pass has left the targets' places in D free.
+    """
+    m, unit, roughly = X.shape[1], units[0] * units[0] * units[1], -np.inf
     for t in range(targets.shape[1]):
-        roughly = max(roughly, D[places[targets[i, t]]])
+        place, s = places[targets[i, t]], spread(0.0)
+        for a in range(0, m, WIDTH):
+            s = fma(load(X, targets[i, t] * m + a), load(y, a), s)
+        D[place] = h[place] - 2.0 * unit * total(s)
+        roughly = max(roughly, D[place])
     worst, farthest, last = -1.0, targets[i, 0], -1
     for t in range(targets.shape[1]):
         if D[places[targets[i, t]]] < roughly - margin:
             continue
         last = targets[i, t]
         difference(X, last, i, V, 0)
-        distance = quadratic(M, V, 0, work)
+        distance = quadratic(M, V, 0, y)
         if distance > worst:
             worst, farthest = distance, last
     if last != farthest:
@@ -159,23 +194,30 @@ def nearest_impostor(
     own: int,
     i: int,
     D: Singles,
+    least: Singles,
     margin: float,
     V: Array,
     work: Array,
 ) -> float:
     """Put ``x⁻ - x_i`` of the row x⁻ of another class nearest to row i under M into V; return D."""
-    bar = spread8(_least(D, places, starts, own) + margin)
+    bar = wide_spread(_smallest(least, places, starts, own, D.size) + margin)
     best, nearest, measured = np.inf, 0 if own > 0 else starts[1], -1
     for c in range(starts.size - 1):
         if c == own:
             continue
-        shift = places[starts[c]] - starts[c]
-        for b in range(places[starts[c]], places[starts[c + 1] - 1] + 1, BLOCK):
-            if not any_at_most(_least_of_block(D, b), bar):
+        first, last = places_of_class(places, starts, c, D.size)
+        end = places[starts[c + 1] - 1]
+        for b in range(first, last, BLOCK):
+            if below(bar, wide_load(least, b // BLOCK * WIDE)) == ALL:
                 continue
-            for place in range(b, min(b + BLOCK, places[starts[c + 1] - 1] + 1)):
-                if any_at_most(spread8_from(D, place), bar):
-                    measured = place - shift
+            for at in range(b, b + BLOCK, WIDE):
+                near = ALL ^ below(bar, wide_load(D, at))
+                while near != 0:
+                    place = at + first_place(near)
+                    near &= near - 1
+                    if place > end:
+                        break
+                    measured = starts[c] + place - first
                     difference(X, measured, i, V, 1)
                     distance = quadratic(M, V, 1, work)
                     if distance < best:
@@ -186,22 +228,12 @@ def nearest_impostor(
 
 
 @exact
-def _least_of_block(D: Singles, b: int) -> object:
-    """Return the least entries of a block, one of every eighth row."""
-    return least8(least8(load8(D, b), load8(D, b + 8)), least8(load8(D, b + 16), load8(D, b + 24)))
-
-
-@exact
-def _least(D: Singles, places: Index, starts: Index, own: int) -> float:
-    """Return the least entry of all classes but one."""
-    least = np.empty(SINGLES, dtype=np.float32)
-    eight = spread8(np.inf)
+def _smallest(least: Singles, places: Index, starts: Index, own: int, size: int) -> float:
+    """Return the smallest distance to the rows of all classes but one."""
+    sixteen = wide_spread(np.inf)
     for c in range(starts.size - 1):
         if c != own:
-            for b in range(places[starts[c]], places[starts[c + 1] - 1] + 1, BLOCK):
-                eight = least8(eight, _least_of_block(D, b))
-    store8(least, 0, eight)
-    value = np.inf
-    for place in range(SINGLES):
-        value = min(value, least[place])
-    return value
+            first, last = places_of_class(places, starts, c, size)
+            for b in range(first, last, BLOCK):
+                sixteen = smaller(sixteen, wide_load(least, b // BLOCK * WIDE))
+    return smallest(sixteen)

@@ -64,20 +64,6 @@ def load8(typingctx: Any, array: Any, offset: Any) -> Any:
 
 
 @operation
-def store8(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
-    """Write eight entries at flat position ``offset`` of a C-contiguous array of singles."""
-    if not _is_single(array):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = _data(context, builder, signature.args[0], *args[:2])
-        builder.store(args[2], builder.bitcast(address, EIGHT.as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, singles), generate
-
-
-@operation
 def spread8(typingctx: Any, value: Any) -> Any:
     """Round one number to single precision and put it into all eight places."""
 
@@ -85,18 +71,6 @@ def spread8(typingctx: Any, value: Any) -> Any:
         return _spread(builder, builder.fptrunc(args[0], ir.FloatType()))
 
     return singles(types.float64), generate
-
-
-@operation
-def spread8_from(typingctx: Any, array: Any, offset: Any) -> Any:
-    """Put the entry at flat position ``offset`` of an array of singles into all eight places."""
-    if not _is_single(array):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _spread(builder, builder.load(_data(context, builder, signature.args[0], *args)))
-
-    return singles(array, types.intp), generate
 
 
 @operation
@@ -128,16 +102,6 @@ def minus8(typingctx: Any, a: Any, b: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.fsub(*args)
-
-    return singles(singles, singles), generate
-
-
-@operation
-def least8(typingctx: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of ``a`` and ``b`` in each place."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered("<", *args), *args)
 
     return singles(singles, singles), generate
 

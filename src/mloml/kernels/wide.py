@@ -59,10 +59,10 @@ class Vectors:
     - ``load(array, offset)`` reads the entries from flat position ``offset`` of a C-contiguous array,
       ``store(array, offset, vector)`` writes them
     - ``spread(number)`` and ``spread_from(array, offset)`` put one number into all places
-    - ``plus``, ``minus``, ``times``, ``most`` and ``fma(a, b, c)`` (``a b + c``, with one rounding where the
-      processor can) work in each place; ``choose(places, a, b)`` takes a in these places, b in the others
+    - ``plus``, ``minus``, ``times``, ``most``, ``least`` and ``fma(a, b, c)`` (``a b + c``, with one rounding
+      where the processor can) work in each place; ``choose(places, a, b)`` takes a there, b elsewhere
     - ``below(a, b)`` returns the places where ``a < b``, the lowest bit for the first
-    - ``total(vector)`` returns the sum, halves added to halves
+    - ``total(vector)`` returns the sum, halves added to halves; ``smallest(vector)`` the smallest number
     """
 
     def __init__(self, element: types.Float) -> None:
@@ -71,7 +71,8 @@ class Vectors:
         self.load, self.store = _load(vector), _store(vector)
         self.spread, self.spread_from = _spread_number(vector), _spread_from(vector)
         self.plus, self.minus, self.times = (_arithmetic(vector, name) for name in ("fadd", "fsub", "fmul"))
-        self.most, self.fma, self.total = _most(vector), _fma(vector), _total(vector)
+        self.most, self.least, self.fma = _extreme(vector, ">"), _extreme(vector, "<"), _fma(vector)
+        self.total, self.smallest = _folded(vector, _sum), _folded(vector, _smaller)
         self.below, self.choose = _below(vector), _choose(vector)
 
 
@@ -161,15 +162,15 @@ def _arithmetic(vector: Wide, instruction: str) -> Operation:
     return operate
 
 
-def _most(vector: Wide) -> Operation:
+def _extreme(vector: Wide, order: str) -> Operation:
     @operation
-    def most(typingctx: Any, a: Any, b: Any) -> Any:
+    def extreme(typingctx: Any, a: Any, b: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.select(builder.fcmp_ordered(">", *args), *args)
+            return builder.select(builder.fcmp_ordered(order, *args), *args)
 
         return vector(vector, vector), generate
 
-    return most
+    return extreme
 
 
 def _fma(vector: Wide) -> Operation:
@@ -212,9 +213,17 @@ def _choose(vector: Wide) -> Operation:
     return choose
 
 
-def _total(vector: Wide) -> Operation:
+def _sum(builder: Any, a: Any, b: Any) -> Any:
+    return builder.fadd(a, b)
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+def _folded(vector: Wide, combine: Operation) -> Operation:
     @operation
-    def total(typingctx: Any, a: Any) -> Any:
+    def folded(typingctx: Any, a: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             halves, value = vector.width, args[0]
             while halves > 1:
@@ -224,12 +233,32 @@ def _total(vector: Wide) -> Operation:
                 high = builder.shuffle_vector(
                     value, value, ir.Constant(kind, list(range(halves, 2 * halves)))
                 )
-                value = builder.fadd(low, high)
+                value = combine(builder, low, high)
             return builder.extract_element(value, _INDEX(0))
 
         return vector.element(vector), generate
 
-    return total
+    return folded
+
+
+def _widened(first: int) -> Operation:
+    @operation
+    def widened(typingctx: Any, singles: Any) -> Any:
+        doubles = Wide(types.float64)
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            places = ir.Constant(
+                ir.VectorType(_INDEX, doubles.width), list(range(first, first + doubles.width))
+            )
+            return builder.fpext(builder.shuffle_vector(args[0], args[0], places), _register(doubles))
+
+        return doubles(Wide(types.float32)), generate
+
+    return widened
+
+
+first_doubles, last_doubles = _widened(0), _widened(8)
+"""The first and the last eight of sixteen numbers of single precision, in double precision."""
 
 
 @operation

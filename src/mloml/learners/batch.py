@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -66,6 +67,19 @@ def labelled_rows(learner: MetricLearner, X: ArrayLike, y: ArrayLike) -> tuple[A
     check_classification_targets(labels)
     learner.classes_, codes = np.unique(labels, return_inverse=True)
     return rows, codes.astype(np.intp, copy=False)
+
+
+def labelled_rows_of_all(models: Sequence[MetricLearner], X: ArrayLike, y: ArrayLike) -> tuple[Array, Codes]:
+    """Do as :func:`labelled_rows` for learners that differ in their parameters only; check the input once."""
+    first, *others = models
+    rows, codes = labelled_rows(first, X, y)
+    learned = ("classes_", "n_features_in_", "feature_names_in_")
+    for model in others:
+        model._validate_params()
+        for name in learned:
+            if hasattr(first, name):
+                setattr(model, name, getattr(first, name))
+    return rows, codes
 
 
 def require_pairs(learner: MetricLearner, codes: Codes) -> NDArray[np.intp]:

@@ -15,9 +15,10 @@ from .base import Array
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended, the objective at its start and end, its steps, and whether ``tol`` was met."""
+    """Where a descent ended, the gradient there, its objectives, its steps, and whether ``tol`` was met."""
 
     L: Array
+    gradient: Array
     start: float
     objective: float
     n_iter: int
@@ -33,6 +34,7 @@ def descend(
     """
     A = np.array(L, dtype=np.float64, order="C")
     memory = new_memory(A.size)
-    status = minimise(A, float(mu), room, memory, float(tol), max_iter, np.empty_like(A))
+    gradient = np.empty_like(A)
+    status = minimise(A, float(mu), room, memory, float(tol), max_iter, gradient)
     start, objective = float(memory.numbers[START]), float(memory.numbers[LAST])
-    return Descent(A, start, objective, int(memory.counts[STEPS]), status == CONVERGED)
+    return Descent(A, gradient, start, objective, int(memory.counts[STEPS]), status == CONVERGED)

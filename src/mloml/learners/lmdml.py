@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Self
 
@@ -18,10 +19,22 @@ from mloml.kernels.lmdml_search import self_products
 from mloml.kernels.padding import padded_copy
 
 from .base import Array, MetricLearner
-from .batch import ByClass, Codes, factor_of, labelled_rows, require_pairs
+from .batch import ByClass, Codes, factor_of, labelled_rows, labelled_rows_of_all, require_pairs
 
 Targets = NDArray[np.intp]
 FEW_UPDATES = 0.01  # share of rows updated in an epoch below which learning stops
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What fits to the same rows share: rows by class, as given and as the passes read them, and targets."""
+
+    data: ByClass
+    codes: Codes
+    targets: Targets
+    places: NDArray[np.intp]
+    X: Array
+    blocks: NDArray[np.float32]
 
 
 class LMDML(MetricLearner):
@@ -122,40 +135,40 @@ class LMDML(MetricLearner):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
-        self._descend(*self._targets(*labelled_rows(self, X, y)))
+        self._descend(self._prepare(*labelled_rows(self, X, y)))
         return self
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[float]) -> list[Self]:
         """Fit a clone for each value of parameter ``name``; equal to fitting each by itself.
 
-        Along ``bound`` the fits share their target neighbours.
+        Along ``bound`` the fits share the rows as the passes read them, and their target neighbours.
         """
         models = [clone(self).set_params(**{name: value}) for value in values]
         if name != "bound" or not models:
             return [model.fit(X, y) for model in models]
+        shared = self._prepare(*labelled_rows_of_all(models, X, y))
         for model in models:
-            rows, codes = labelled_rows(model, X, y)
-        shared = self._targets(rows, codes)
-        for model in models:
-            model._descend(*shared)
+            model._descend(shared)
         return models
 
-    def _targets(self, rows: Array, codes: Codes) -> tuple[ByClass, Targets]:
-        """Return the centred rows by class, and the target neighbours of each."""
+    def _prepare(self, rows: Array, codes: Codes) -> Prepared:
+        """Return what does not depend on the bound: the centred rows by class, and the targets of each."""
         require_pairs(self, codes)
         data = ByClass.of(rows - rows.mean(axis=0), codes)
-        return data, data.target_neighbours(self.n_neighbors)
+        places = places_of(data.starts)
+        blocks = in_blocks(data.X, places, units_of(data.X, 1.0)[0])
+        targets = data.target_neighbours(self.n_neighbors)
+        return Prepared(data, data.codes, targets, places, padded_copy(data.X), blocks)
 
-    def _descend(self, data: ByClass, targets: Targets) -> None:
+    def _descend(self, of: Prepared) -> None:
         """Visit the rows epoch by epoch and publish the result."""
-        anchors = np.flatnonzero(targets[:, 0] >= 0)
+        anchors = np.flatnonzero(of.targets[:, 0] >= 0)
         order = check_random_state(self.random_state).permutation(anchors)
 
-        d = data.X.shape[1]
-        units, places = units_of(data.X, self.bound), places_of(data.starts)
-        X, blocks = padded_copy(data.X), in_blocks(data.X, places, units[0])
-        M, K = padded_copy(np.eye(d) * (self.bound / d)), padded_copy(np.eye(d) * (d / self.bound))
-        h = no_products(blocks)
+        d, units, bound = of.data.X.shape[1], units_of(of.data.X, self.bound), float(self.bound)
+        M, K = padded_copy(np.eye(d) * (bound / d)), padded_copy(np.eye(d) * (d / bound))
+        h = no_products(of.blocks)
+        rows = of.X, of.blocks, units, of.places, of.data.starts, of.codes, of.targets
         self.n_iter_ = self.n_steps_ = self.n_updates_ = 0
         updated = order.size
         while (
@@ -163,16 +176,13 @@ class LMDML(MetricLearner):
             and self.n_iter_ < self.max_epochs
             and self.n_steps_ < self.max_steps
         ):
-            self_products(M, X, units, places, h)
+            self_products(M, of.X, units, of.places, h)
             updates_before = self.n_updates_
             self.n_steps_, self.n_updates_ = epoch(
-                M, K, h, X, blocks, units, places, data.starts, data.codes, targets, order,
-                self.n_steps_, self.max_steps, self.n_updates_, float(self.bound),
-            )  # fmt: skip
+                M, K, h, *rows, order, self.n_steps_, self.max_steps, self.n_updates_, bound
+            )
             updated = self.n_updates_ - updates_before
             self.n_iter_ += 1
-        self.objective_ = mean_hinge(
-            M, h, X, blocks, units, places, data.starts, data.codes, targets, anchors
-        )
+        self.objective_ = mean_hinge(M, h, *rows, anchors)
         M = M[:, :d]
         self.components_ = factor_of((M + M.T) / 2)

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from .base import Array, MetricLearner
-from .batch import ByClass, Codes, labelled_rows, one_blas_thread, require_pairs
+from .batch import ByClass, Codes, labelled_rows, labelled_rows_of_all, one_blas_thread, require_pairs
 from .coordinates import Coordinates, unit_of
 from .impostors import LargeMargin
 
@@ -30,10 +30,11 @@ class LMNN(MetricLearner):
     with ``D_ij = ||L (xi - xj)||²`` and ``C_ij = (xi - xj)(xi - xj)'``. ``mu`` weighs the *push* term
     (metric-learn's ``regularization`` weighs the pull term: pass ``1 - mu`` there).
 
-    The objective is minimised to convergence by L-BFGS from the identity, in coordinates that make it well
-    conditioned. Value and gradient are exact and need no list of triplets: pairs that provably stay outside
-    all margins are left out. With fewer rows than features the optimum may be zero: it interpolates. Rows
-    with entries beyond a thousand, or none above a thousandth, are first multiplied by a power of two.
+    The objective is minimised to convergence by L-BFGS from the identity, or from its best multiple if there
+    are many pairs of rows, in coordinates that make it well conditioned. Value and gradient are exact and
+    need no list of triplets: pairs that provably stay outside all margins are left out. With fewer rows than
+    features the optimum may be zero: it interpolates. Rows with entries beyond a thousand, or none above a
+    thousandth, are first multiplied by a power of two.
 
     Classes with fewer than K + 1 rows lower K to the size of the smallest of them minus one, for all rows.
     A class of a single row has no target neighbour at all; it does not lower K and only serves as impostor.
@@ -44,10 +45,10 @@ class LMNN(MetricLearner):
         Weight of the push term.
     n_neighbors : int, default=3
         K, the number of target neighbours.
-    tol : float, default=1e-6
+    tol : float, default=2e-7
         Stop when the last five steps together lowered the objective by at most ``tol`` times its value, or
         when it is below ``tol`` times its value at the start.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         Largest number of steps; a ``ConvergenceWarning`` says when it was not enough.
 
     Attributes
@@ -94,7 +95,7 @@ class LMNN(MetricLearner):
     }
 
     def __init__(
-        self, mu: float = 0.5, n_neighbors: int = 3, tol: float = 1e-6, max_iter: int = 1000
+        self, mu: float = 0.5, n_neighbors: int = 3, tol: float = 2e-7, max_iter: int = 2000
     ) -> None:
         self.mu = mu
         self.n_neighbors = n_neighbors
@@ -120,8 +121,7 @@ class LMNN(MetricLearner):
         models = [clone(self).set_params(**{name: value}) for value in values]
         if name != "mu" or not models:
             return [model.fit(X, y) for model in models]
-        for model in models:
-            rows, codes = labelled_rows(model, X, y)
+        rows, codes = labelled_rows_of_all(models, X, y)
         with one_blas_thread():
             shared = self._problem(rows, codes)
             for model in models:
@@ -140,10 +140,11 @@ class LMNN(MetricLearner):
 
     def _descend(self, problem: LargeMargin, coordinates: Coordinates, unit: float = 1.0) -> None:
         """Minimise from the identity and publish the result, for rows in the user's units."""
-        found = problem.minimise(coordinates.start, self.mu, self.tol, self.max_iter)
+        start = problem.start_along(coordinates.start, self.mu)
+        found = problem.minimise(start, self.mu, self.tol, self.max_iter)
         self.components_ = unit * coordinates.factor(found.L)
         self.objective_ = found.objective
-        self.gap_ = problem.relative_gap(found.L, self.mu)
+        self.gap_ = problem.gap_after(found, self.mu)
         self.n_iter_ = found.n_iter
         self.n_neighbors_ = problem.targets.shape[1]
         if not found.converged:
