@@ -15,7 +15,7 @@ INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --compile-byt
 ARTEFACTS := table1 table2 table3 fig4 fig5 fig6 fig7 fig8 theory untrained protocols seeds signs differences draws beyond claims
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fetch test lint lite bench docs dist report clean lock reproduce-all \
+.PHONY: help setup fetch test lint lite bench docs dist report reference clean lock reproduce-all \
         $(ARTEFACTS:%=reproduce-%)
 
 help: ## List the targets
@@ -58,6 +58,9 @@ $(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
 
 reproduce-all: $(VENV)/.ready ## Everything but seeds, signs, differences, draws and beyond; can be interrupted and called again
 	@$(BIN)/mloml reproduce all $(ARGS)
+
+reference: $(VENV)/.ready ## results/reference anew with the code at hand: some hours, needs MLOML_DATA
+	@$(BIN)/python tools/reference.py $(ARGS)
 
 report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index.html
 	@$(BIN)/mloml report $(ARGS)
