@@ -92,8 +92,8 @@ class Words:
     def of(cls, arguments: Sequence[str]) -> Words:
         """Sort a command line.
 
-        >>> Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my", "-m"])
-        Words(overrides=['dataset=iris'], flags=['--cfg', 'job', '-m'], folders=['my'])
+        >>> Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my"])
+        Words(overrides=['dataset=iris'], flags=['--cfg', 'job'], folders=['my'])
         """
         words, waiting = cls(), list(arguments)
         while waiting:
