@@ -1,3 +1,4 @@
+import pickle
 from typing import Any
 
 import numpy as np
@@ -332,3 +333,11 @@ def test_grid_equals_separate_fits(name: str, values: list[Any]) -> None:
         assert getattr(model, name) == value
         np.testing.assert_array_equal(model.components_, alone.components_)
         assert model.objective_ == alone.objective_
+
+
+def test_what_is_stored_of_a_grid_has_its_objective_and_no_rows() -> None:
+    X, y = load_wine(return_X_y=True)
+    (model,) = LMDML(random_state=0).fit_grid(normalize(X), y, "bound", [1.0])
+    stored = pickle.dumps(model)
+    assert len(stored) < normalize(X).nbytes / 2
+    assert pickle.loads(stored).objective_ == model.objective_

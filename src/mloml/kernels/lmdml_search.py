@@ -79,12 +79,13 @@ def self_products(M: Array, X: Array, units: Array, places: Index, h: Singles) -
 
 
 @exact
-def _square(x: Array, d: int) -> float:
-    """Return ``x'x``."""
-    value = 0.0
-    for a in range(d):
-        value += x[a] * x[a]
-    return value
+def _square(x: Array, start: int, m: int) -> float:
+    """Return ``x'x`` of the m numbers from ``start`` on, zeros in the padding."""
+    s = spread(0.0)
+    for a in range(start, start + m, WIDTH):
+        part = load(x, a)
+        s = fma(part, part, s)
+    return total(s)
 
 
 @exact
@@ -105,7 +106,7 @@ def error_of_products(M: Array, units: Array) -> float:
 @exact
 def error_of_pass(y: Array, units: Array, M: Array, d: int) -> float:
     """Return a bound on what a pass adds to the error of h: the product of d terms, and two roundings."""
-    product = units[0] * units[1] * np.sqrt(_square(y, d) * units[2])
+    product = units[0] * units[1] * np.sqrt(_square(y, 0, M.shape[1]) * units[2])
     return ROUNDING * (2.0 * (d + 6) * product + 2.0 * _largest_product(M, units)) + UNDERFLOW
 
 
@@ -141,7 +142,7 @@ def search_pass(
         W[1, a] = of_rows * V[0, a]
         W[2, a] = of_rows * V[1, a]
     row_pass_after_step(blocks, W, of_metric / (of_rows * of_rows) * alpha, scaling, h, own, D, least)
-    size = of_metric * alpha * (_square(V[0], d) + _square(V[1], d)) * units[2]
+    size = of_metric * alpha * _square(V, 0, V.size) * units[2]
     grown = error + 2.0 * (d + 8) * ROUNDING * size
     return scaling * grown + 8.0 * ROUNDING * _largest_product(M, units) + UNDERFLOW
 

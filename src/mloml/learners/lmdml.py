@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from mloml.kernels.lmdml import epoch, mean_hinge
 from mloml.kernels.lmdml_rows import in_blocks, no_products, places_of, units_of
@@ -136,12 +138,14 @@ class LMDML(MetricLearner):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
         self._descend(self._prepare(*labelled_rows(self, X, y)))
+        _ = self.objective_  # now: the rows need not be kept
         return self
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[float]) -> list[Self]:
         """Fit a clone for each value of parameter ``name``; equal to fitting each by itself.
 
-        Along ``bound`` the fits share the rows as the passes read them, and their target neighbours.
+        Along ``bound`` the fits share the rows as the passes read them, and their target neighbours. They
+        keep them until ``objective_`` is asked for, which takes a pass for each row and is rarely wanted.
         """
         models = [clone(self).set_params(**{name: value}) for value in values]
         if name != "bound" or not models:
@@ -183,6 +187,19 @@ class LMDML(MetricLearner):
             )
             updated = self.n_updates_ - updates_before
             self.n_iter_ += 1
-        self.objective_ = mean_hinge(M, h, *rows, anchors)
-        M = M[:, :d]
-        self.components_ = factor_of((M + M.T) / 2)
+        self._objective: float | Callable[[], float] = partial(mean_hinge, M, h, *rows, anchors)
+        self.components_ = factor_of((M[:, :d] + M[:, :d].T) / 2)
+
+    @property
+    def objective_(self) -> float:
+        """Mean hinge over the training rows at the end."""
+        check_is_fitted(self)
+        if callable(self._objective):
+            self._objective = self._objective()
+        return self._objective
+
+    def __getstate__(self) -> dict[str, Any]:
+        if hasattr(self, "components_"):
+            _ = self.objective_  # what is stored or copied has no rows with it
+        state: dict[str, Any] = super().__getstate__()
+        return state
