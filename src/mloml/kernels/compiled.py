@@ -29,7 +29,12 @@ from numba.core.registry import CPUDispatcher
 
 from mloml.kernels.code_cache import PACKAGE, Family, say_once
 from mloml.kernels.first_start import no_garbage_collection, operators_typed_once
-from mloml.kernels.linking import compiled_for_linking, inner_kernels_linked_only, set_environments
+from mloml.kernels.linking import (
+    compiled_for_linking,
+    inner_kernels_linked_only,
+    internals_of_its_kind,
+    set_environments,
+)
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered and fused; NaN and inf keep their meaning, so that divergence can be seen."""
@@ -127,7 +132,7 @@ class Kernel(_Dispatcher):
     def _compile_for_others(self, sig: Any, args: tuple[Any, ...]) -> Any:
         if args not in self.overloads:
             self._for_others.add(args)
-            with compiled_for_linking(self):
+            with compiled_for_linking(self), internals_of_its_kind(self):
                 return super().compile(sig)
         return super().compile(sig)
 
@@ -149,6 +154,7 @@ class Kernel(_Dispatcher):
                 inner_kernels_linked_only(self.targetctx),
                 no_garbage_collection(),
                 operators_typed_once(self.typingctx),
+                internals_of_its_kind(self),
             ):
                 entry_point = super().compile(sig)
         except Exception:

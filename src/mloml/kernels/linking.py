@@ -22,6 +22,9 @@ NO_WAY_IN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _linked_only: dict[tuple[str, str], bool] = {}
 """By name: whether the function's sums may be reordered."""
 
+_internals: dict[tuple[str, ...], dict[Any, Any]] = {}
+"""By freedom of sums: numba's internal functions that were compiled with it."""
+
 
 class Linked:
     """Stands for a function without machine code, where numba wants something to look its parts up by."""
@@ -51,6 +54,22 @@ def compiled_for_linking(dispatcher: Any) -> Iterator[None]:
         options.clear()
         options.update(before)
         _linked_only.pop(name, None)
+
+
+@contextmanager
+def internals_of_its_kind(dispatcher: Any) -> Iterator[None]:
+    """Let numba share its internal functions only among kernels whose sums have the same freedom.
+
+    numba compiles them, such as the making of an array, with the options of the first kernel that needs them
+    and keeps them for all: the last bits of a kernel then depended on what was compiled before it.
+    """
+    context, fastmath = dispatcher.targetctx, dispatcher.targetoptions.get("fastmath") or ()
+    before = context.cached_internal_func
+    context.cached_internal_func = _internals.setdefault(tuple(sorted(fastmath)), {})
+    try:
+        yield
+    finally:
+        context.cached_internal_func = before
 
 
 def _get_executable(context: Any, library: Any, function: Any, environment: Any) -> Any:
