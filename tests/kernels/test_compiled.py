@@ -124,3 +124,17 @@ def test_code_compiled_now_and_code_kept_give_the_same_numbers_in_any_order(tmp_
     assert len(compiled_now) == len(names)
     assert digests(*names) == compiled_now
     assert digests(*reversed(names)) == compiled_now
+
+
+BINARY = DIGESTS.replace("for name in", "X, y = normalize(X > 0.2), y > 1\nfor name in", 1)
+"""Rows of equal entries, as in spect: the objective of ML-CC has a kink wherever two distances are equal."""
+
+
+@pytest.mark.slow
+def test_what_was_compiled_before_does_not_move_the_numbers_of_ml_cc(tmp_path, monkeypatch):
+    def last_digest(*order):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / order[0]))  # empty: all is compiled now
+        command = [sys.executable, "-c", BINARY, *order]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+
+    assert last_digest("OPML", "MLCC") == last_digest("MLCC")
