@@ -111,7 +111,9 @@ class MLOML(StackOutputs, OnlineLearner):
     the example.
 
     Each layer has its counters: one whose ``n_updates_`` stay at 0 sees its margins kept and is the identity;
-    ``n_cone_failures_`` near ``n_updates_`` says that ``gamma`` is too large for what it sees.
+    ``n_cone_failures_`` near ``n_updates_`` says that ``gamma`` is too large for what it sees. A lego layer
+    also counts pairs that coincide there, from which it cannot learn. rdml layers are projected
+    onto eigenvalues of at least 1e-4, because a layer's inverse is kept; RDML alone onto those from 0.
 
     References
     ----------
