@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -143,9 +142,9 @@ def test_what_cannot_be_found_is_one_line(name):
 MARKED = "from pathlib import Path\nPath(__file__).with_name('imported').touch()\n"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["local", "dask"])
-def test_a_class_of_ones_own_beside_ours_is_imported_by_its_user_alone(tmp_path, backend):
+@pytest.fixture
+def shrink(tmp_path):
+    """A folder with a class of one's own and its config; calls ``mloml`` there."""
     (tmp_path / "my_helper.py").write_text("def half(X):\n    return X / 2\n")
     (tmp_path / "my_learner.py").write_text(MARKED + SHRINK.format(helper="my_helper"))
     (tmp_path / "conf" / "algorithm").mkdir(parents=True)
@@ -155,32 +154,38 @@ def test_a_class_of_ones_own_beside_ours_is_imported_by_its_user_alone(tmp_path,
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
 
     def mloml(*words):
-        return subprocess.run(
-            [sys.executable, "-m", "mloml", *words],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
+        command = [sys.executable, "-m", "mloml", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
-    done = mloml(
+    return mloml
+
+
+def reproduce(mloml, folder, backend):
+    mloml(
         *("reproduce", "table2", "--config-dir", "conf", "protocol=lite", "protocol.splits=2"),
         *("datasets=[iris]", "algorithms=[euclidean,shrink,nca]", f"execution={backend}"),
         *("execution.n_jobs=2", "data.offline=true"),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Shrink" in (tmp_path / "results" / "table2" / "table2.md").read_text()
+    assert "Shrink" in (folder / "results" / "table2" / "table2.md").read_text()
+    manifest = json.loads((folder / "results" / "table2" / "manifest.json").read_text())
+    assert manifest["code"]["my_learner.Shrink"] == fingerprint_elsewhere("my_learner.Shrink", folder)
+
+
+@pytest.mark.slow
+def test_a_class_of_ones_own_beside_ours_runs_on_dask(tmp_path, shrink):
+    reproduce(shrink, tmp_path, "dask")
+
+
+@pytest.mark.slow
+def test_a_class_of_ones_own_beside_ours_is_imported_by_its_user_alone(tmp_path, shrink):
+    reproduce(shrink, tmp_path, "local")
     marker = tmp_path / "imported"
     marker.unlink()
-
-    status = mloml("status")
-    assert status.returncode == 0, status.stdout + status.stderr
-    assert f"no class from elsewhere: my_learner.Shrink, {NCA}" in status.stdout
-    again = mloml("status", "--recompute", "6")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert "skipped 2: my_learner.Shrink is not a class of this package" in again.stdout
-    assert mloml("report").returncode == 0
+    assert f"no class from elsewhere: my_learner.Shrink, {NCA}" in shrink("status")
+    assert "skipped 2: my_learner.Shrink is not a class of this package" in shrink(
+        "status", "--recompute", "6"
+    )
+    shrink("report")
     assert not marker.exists()
-
-    manifest = json.loads(Path(tmp_path, "results/table2/manifest.json").read_text())
-    assert manifest["code"]["my_learner.Shrink"] == fingerprint_elsewhere("my_learner.Shrink", tmp_path)
