@@ -48,6 +48,7 @@ def test_the_claim_table_comes_first_in_full_and_links_to_what_is_on_the_page(re
             "measured": [sentence, "not run yet: `make reproduce-fig5`"],
             "verdict": ["reproduced", "not tested"],
             "shows": ["table2/paper_comparison.md", "fig5/fig5.png"],
+            "numbers": ["table2/too_large_to_show.csv", "elsewhere/numbers.csv"],
         }
     )
     table = Table("claims", "Claims", claims, sentences=True)
@@ -57,6 +58,8 @@ def test_the_claim_table_comes_first_in_full_and_links_to_what_is_on_the_page(re
     assert part.count(sentence.strip()) == 1 and "<summary>" not in part
     assert '<a href="#table2-paper_comparison">table2/<wbr>paper_<wbr>comparison.md</a>' in part
     assert "fig5/<wbr>fig5.png" in part and 'href="#fig5-fig5-picture"' not in part  # it is not there yet
+    assert '<a href="#table2">table2/<wbr>too_<wbr>large_<wbr>to_<wbr>show.csv</a>' in part
+    assert "elsewhere/<wbr>numbers.csv" in part and 'href="#elsewhere' not in part
     assert "<code>make reproduce-fig5</code>" in part and '<span class="good">reproduced</span>' in part
 
 

@@ -115,6 +115,7 @@ def render(sections: list[Section]) -> str:
         "pretty": _pretty,
         "code": _code,
         "breakable": _breakable,
+        "place": _place,
         "short": lambda error: f"{error:.4g}",
     }
     folder = Path(__file__).parent / "templates"
@@ -137,6 +138,17 @@ def _anchors(sections: list[Section]) -> set[str]:
         views = [*section.places.values(), *(picture.numbers for picture in section.pictures)]
         places |= {part.anchor for part in (*views, *section.pictures) if part is not None}
     return places
+
+
+def _place(link: str, anchors: set[str]) -> str:
+    """Return where a link leads: its own place, or the section of a file that the page does not show.
+
+    >>> _place("table3-catching_up", {"table2", "table3"})
+    'table3'
+    """
+    while link and link not in anchors:
+        link = link.rpartition("-")[0]
+    return link
 
 
 def provenance_line(origins: list[dict[str, Any]]) -> str:
