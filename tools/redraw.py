@@ -161,6 +161,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="NAME")
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a file would")
     arguments = parser.parse_args()
+    for name in arguments.names:
+        if name not in NAMES:  # its texts would come out shorter than those of the run
+            parser.error(f"{name}: cannot be made from what is published; expected {', '.join(NAMES)}")
     found, revision = 0, git_revision()  # before files of the reference change
     for name in arguments.names:
         with tempfile.TemporaryDirectory() as scratch:

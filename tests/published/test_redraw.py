@@ -58,3 +58,11 @@ def test_the_command_names_what_would_change_and_changes_nothing(tmp_path, monke
     assert (folder / "findings.md").read_text() == "old"
     monkeypatch.setattr("sys.argv", ["redraw.py", "signs"])
     assert redraw.main() == 0 and "old" not in (folder / "findings.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["differences", "fig6", "table9"])
+def test_what_cannot_be_made_from_the_published_files_is_refused(name, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["redraw.py", name])
+    with pytest.raises(SystemExit):
+        redraw.main()
+    assert f"{name}: cannot be made from what is published; expected table2" in capsys.readouterr().err
