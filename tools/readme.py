@@ -76,7 +76,7 @@ def equal_objective(reference: Path) -> str:
 def _lmnn(batch: pd.DataFrame) -> str:
     lmnn = batch.set_index("what").loc["LMNN, 2500 x 21"]
     return (
-        f"LMNN on 2500 × 21 takes {lmnn['ours s to theirs']:.1f} s to the objective at which metric-learn "
+        f"LMNN on 2500 × 21 takes {lmnn['ours s to theirs']:.2g} s to the objective at which metric-learn "
         f"ends after {lmnn['theirs s']:.0f} s"
     )
 
