@@ -43,3 +43,15 @@ def test_slips_are_answered_before_anything_runs(arguments, message, monkeypatch
     command = [sys.executable, str(ROOT / "tools/reference.py"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and message in done.stderr
+
+
+def test_the_artefacts_of_the_paper_are_of_one_revision_without_changes():
+    folder = ROOT / "results" / "reference"
+    apart = {"seeds", "draws", "beyond"}  # README.md there says of which they are
+    found = {
+        (manifest["git"]["revision"], manifest["git"]["dirty"])
+        for path in folder.rglob("manifest.json")
+        if path.relative_to(folder).parts[0] not in apart
+        for manifest in [json.loads(path.read_text(encoding="utf-8"))]
+    }
+    assert len(found) == 1 and not found.pop()[1]
