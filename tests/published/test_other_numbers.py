@@ -267,7 +267,7 @@ def test_numbers_in_the_documentation():
     )
     batch = csv("bench/batch").set_index("what").loc["LMNN, 2500 x 21"]
     text = (oracle.ROOT / "docs/comparison.md").read_text(encoding="utf-8")
-    assert f"takes {batch['ours s to theirs']:.1f} s" in text and f"after {batch['theirs s']:.0f} s" in text
+    assert f"takes {batch['ours s to theirs']:.2g} s" in text and f"after {batch['theirs s']:.0f} s" in text
     wide = errors("table2")
     text = (oracle.ROOT / "docs/guide/choosing.md").read_text(encoding="utf-8")
     (nowhere,) = re.findall(r"On ([a-z_, ]*) no learner's", text)
