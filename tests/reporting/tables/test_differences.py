@@ -213,3 +213,10 @@ def test_while_cells_come_in_only_whole_sweeps_are_counted(tmp_path) -> None:
     assert any("no cell has all" in sentence for sentence in half.findings)
     empty = RECIPE.make([replace(result_of(tmp_path, 0.0), records=[])])
     assert empty.headline == "No sweep is complete on any data set yet." and not empty.figures
+
+
+def test_the_steps_of_lmnn_are_the_limits_of_their_configs():
+    algorithms = {algorithm.name: algorithm for algorithm in compose_study("differences").algorithms}
+    (knob,) = (knob for knob in KNOBS if knob.name == "lmnn_steps")
+    for value in knob.values:
+        assert value.title == str(algorithms[value.algorithms["lmnn"]].params["max_iter"])
