@@ -30,8 +30,8 @@ from sklearn.preprocessing import normalize
 
 from mloml import KISSME, LMDML, LMNN
 from mloml.learners.batch import ByClass
-from mloml.learners.impostors import LargeMargin
 from mloml.learners.kissme import pair_covariances
+from mloml.learners.lmnn import LargeMargin
 
 MU = 0.5
 RATES = (1e-7, 1e-6, 1e-5, 1e-4)
@@ -61,7 +61,7 @@ def timed_fit(X: np.ndarray, y: np.ndarray, **settings: float) -> tuple[float, L
 def run_ours(rows: str) -> None:
     """In a process of its own, so that its peak memory is its own: fit, print the trace as JSON.
 
-    A descent is compiled as a whole: the trace is made of fits stopped after 1, 2, 4, … steps.
+    The trace is made of fits that are stopped after 1, 2, 4, … steps.
     """
     data = np.load(rows)
     X, y, mu = data["X"], data["y"], float(data["mu"])
@@ -99,7 +99,7 @@ def metric_learn(python: Path, rows: Path, rate: float, limit: float) -> dict:
 def lmnn(n: int, to_the_end: bool) -> measure.Row:
     X, y = waveform(n)
     data = ByClass.of(X, y)
-    exact = LargeMargin(data.X, data.starts, data.target_neighbours(3))
+    exact = LargeMargin(data, data.target_neighbours(3))
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.npz"
         np.savez(rows, X=X, y=y, mu=MU)

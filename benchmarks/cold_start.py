@@ -81,6 +81,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as cache:
         expected, cold = run(options.learner, cache)
         again, warm = run(options.learner, cache)
+    if not expected:
+        sys.exit("error: an undisturbed run fails")
     print(f"{options.learner}: {expected}; cold start {cold:.1f} s, warm {warm:.1f} s")
     differ = report("a second start", {again}, expected)
     for word in ("SIGKILL", "SIGINT"):

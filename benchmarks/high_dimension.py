@@ -23,7 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from mloml import MLOML, MOML
+from mloml import MLOML, MOML, DiagonalMOML, LowRankMOML
 from mloml.datasets import DataSettings, catalogue, load
 
 SCANS, NOISE_COLUMNS, NOISE = 5, 10_000, 0.1
@@ -68,8 +68,11 @@ def methods(k: int, d: int, n: int, sparse: bool) -> dict[str, tuple[tuple[float
             usual,
             lambda g: make_pipeline(TruncatedSVD(k, random_state=0), Normalizer(), MOML(g, **common)),
         ),
-        "MOML, diagonal": (wide, lambda g: make_pipeline(Normalizer(), MOML(g, metric="diagonal", **common))),
-        f"MOML, rank {k}": (usual, lambda g: make_pipeline(Normalizer(), MOML(g, n_components=k, **common))),
+        "MOML, diagonal": (wide, lambda g: make_pipeline(Normalizer(), DiagonalMOML(g, **common))),
+        f"MOML, rank {k}": (
+            usual,
+            lambda g: make_pipeline(Normalizer(), LowRankMOML(k, gamma=g, **common)),
+        ),
         f"MLOML, rank {k}": (
             usual,
             lambda g: make_pipeline(Normalizer(), MLOML(gamma=g, n_components=k, **common)),

@@ -19,7 +19,7 @@ FEATURES = (20, 100)
 WARM_UP, ROWS, TURNS = 300, 200, 9
 LEARNERS = {
     "MOML": MOML(gamma=1e-3),
-    "MOML, factor none": MOML(gamma=1e-3, factor="none"),
+    "MOML, M only": MOML(gamma=1e-3, cone="free"),
     "OPML": OPML(),
     "LEGO": LEGO(targets=(10.0, 80.0)),
     "RDML": RDML(),

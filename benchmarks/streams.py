@@ -26,7 +26,19 @@ from joblib import Parallel, delayed
 from scipy.sparse import issparse
 
 from mloml.evaluation.scoring import Rows
-from mloml.learners import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML, Euclidean
+from mloml.learners import (
+    LEGO,
+    MLOML,
+    MOML,
+    OASIS,
+    OPML,
+    RDML,
+    SLMOML,
+    DiagonalMOML,
+    Euclidean,
+    ExplicitMLOML,
+    LowRankMOML,
+)
 
 FEATURES, CLASSES, SHIFT, NEIGHBOURS = 20, 3, 2.0, 5
 CALL, BLOCK = 10_000, 100_000
@@ -35,12 +47,11 @@ FRESH = 2_000
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "MOML": lambda: MOML(gamma=1e-3),
-    "MOML, shrink": lambda: MOML(gamma=1e-3, cone="shrink"),
-    "MOML, diagonal": lambda: MOML(gamma=1e-1, metric="diagonal"),
-    "MOML, rank 5": lambda: MOML(gamma=1e-2, n_components=5, random_state=0),
+    "MOML, shrink": lambda: ExplicitMLOML(1, gamma=1e-3, cone="shrink"),
+    "MOML, diagonal": lambda: DiagonalMOML(gamma=1e-1),
+    "MOML, rank 5": lambda: LowRankMOML(5, gamma=1e-2, random_state=0),
     "MLOML": MLOML,
     "MLOML-r": lambda: MLOML(activation="relu", gamma=1e-2),
-    "MLOML-r, shrink": lambda: MLOML(activation="relu", gamma=1e-2, cone="shrink"),
     "OPML": OPML,
     "LEGO": LEGO,
     "RDML": RDML,
