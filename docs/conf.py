@@ -48,10 +48,10 @@ sphinx_gallery_conf = {
 nitpick_ignore = [
     ("py:mod", "mloml.datasets.variants"),
     ("py:mod", "mloml.config.tree"),
-    ("py:func", "mloml.kernels.triplets.one_row"),
-    ("py:mod", "mloml.kernels.diagonal"),
-    ("py:mod", "mloml.kernels.low_rank"),
-    ("py:class", "mloml.learners.sparse_rows.SparseRows"),
+    ("py:class", "mloml.learners.rows.SparseRows"),
+    ("py:class", "mloml.learners.layers.Layer"),
+    ("py:meth", "_new_state"),
+    ("py:func", "one_row"),
 ]
 
 html_theme = "pydata_sphinx_theme"

@@ -20,10 +20,27 @@ from numbers import Real
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from mloml.kernels.stack import layout
-
 from .base import MetricLearner
+from .layers import Layer
+from .linalg import UPDATES
 from .online import OnlineLearner
+
+
+class PullLayer(Layer):
+    """A factor L that shrinks along p where the hinge is active."""
+
+    def learn(self, D, outputs):
+        for t, (p, q, h) in enumerate(D):
+            with np.errstate(all="ignore"):
+                u, v = self.L @ p, self.L @ q
+                hinge = 1 + u @ u - v @ v
+                step = np.outer(u, p) * (self.step / (1 + self.step * (p @ p)))
+            if not (abs(hinge) < 1e200 and np.isfinite(step).all()):
+                return t
+            if hinge > 0:
+                self.L = self.L - step
+                self.counts[UPDATES] += 1
+        return len(D)
 
 
 class Pull(OnlineLearner, MetricLearner):
@@ -33,7 +50,6 @@ class Pull(OnlineLearner, MetricLearner):
         **OnlineLearner._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="left")],
     }
-    step_parameter = "gamma"
 
     def __init__(
         self, gamma=1e-2, *, scale="auto", scans=20, shuffle=True, random_state=None, triplets="released"
@@ -45,27 +61,8 @@ class Pull(OnlineLearner, MetricLearner):
         self.random_state = random_state
         self.triplets = triplets
 
-    def _start(self, n_features, X=None, y=None):
-        self._L = np.eye(n_features)
-        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
-
-    def _learn(self, rows, triplets):
-        for row, similar, other in triplets:
-            if self.diverged_:
-                return
-            p, q = rows[row] - rows[similar], rows[row] - rows[other]
-            with np.errstate(all="ignore"):
-                u, v = self._L @ p, self._L @ q
-                hinge = 1 + u @ u - v @ v
-                step = np.outer(u, p) * (self.gamma / (1 + self.gamma * (p @ p)))
-            if not (abs(hinge) < 1e200 and np.isfinite(step).all()):
-                self._stop_beyond_bounds()
-            elif hinge > 0:
-                self._L = self._L - step
-                self._counters[layout.UPDATES] += 1
-
-    def _factor(self):
-        return self._L
+    def _new_state(self, n_features, X):
+        return PullLayer(n_features, float(self.gamma))
 '''
 
 BATCH = '''

@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Learners only: `mloml.kernels` and the like are imported as modules.
+    # Learners only: `mloml.datasets` and the like are imported as modules.
     if name == "__all__" or not name.startswith("_"):
         return getattr(learners, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

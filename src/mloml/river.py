@@ -68,7 +68,7 @@ class MetricTransformer(SupervisedTransformer, Transformer):
         if not hasattr(learner, "transform"):
             raise TypeError(f"learner is {learner!r}, which compares rows but does not map them")
         if getattr(learner, "n_components", None) is not None:
-            raise TypeError(f"learner is {learner!r}, but outputs are named after features: no n_components")
+            raise TypeError(f"learner is {learner!r}: n_components outputs cannot be named after features")
         self.learner = learner
         self.metric: OnlineLearner | None = None
         self.features: list[Hashable] = []

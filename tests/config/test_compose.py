@@ -27,7 +27,7 @@ def study(*overrides):
         ("protocol.bp_rate=-1", "protocol.bp_rate=-1.0: must be null or a number, at least 0"),
         (
             "protocol.moml_cone=open",
-            "protocol.moml_cone=open: must be null or one of shrink, clip, skip, split",
+            "protocol.moml_cone=open: must be 'free' or 'split'",
         ),
         ("record=[splits]", "record=['splits']: must be a list of 'layers' and 'scans'"),
         ("datasets=[]", "datasets=[]: must be a list such as '[a,b]' with at least one name"),
@@ -108,8 +108,8 @@ def test_what_moml_does_at_the_border_of_the_cone_follows_the_protocol():
     for protocol, cone in (("paper", "free"), ("lite", "free"), ("clean", "split")):
         settings = [f"protocol={protocol}", "algorithms=[moml, mloml_r]"]
         single, stack = compose_study("table2", settings).algorithms
-        assert (single.params["cone"], single.params["factor"]) == (cone, None)
-        assert stack.params["cone"] is None
+        assert single.params["cone"] == cone
+        assert "cone" not in stack.params
 
 
 @pytest.mark.parametrize("name", ["fig5", "fig7"])

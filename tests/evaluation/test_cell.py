@@ -230,7 +230,7 @@ def test_key_does_not_change_with_labels_and_what_acts_elsewhere(iris):
     base = make_cell(iris, OPML)
     assert replace(base, algorithm=replace(OPML, title="x", note="y")).key == base.key
     assert (
-        replace(base, protocol=replace(PROTOCOL, name="mine", splits=5, bp_rate=None, moml_cone=None)).key
+        replace(base, protocol=replace(PROTOCOL, name="mine", splits=5, bp_rate=None, moml_cone="split")).key
         == base.key
     )
     assert pickle.loads(pickle.dumps(base)).key == base.key

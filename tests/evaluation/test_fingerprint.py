@@ -48,7 +48,7 @@ def mark(package, learner="KISSME"):
         "evaluation/knn.py",
         "evaluation/splits.py",
         "evaluation/preprocessing.py",
-        "kernels/knn.py",
+        "learners/neighbours.py",
         "learners/base.py",
         "learners/kissme.py",
     ],
@@ -80,7 +80,7 @@ def test_comments_docstrings_and_formatting_do_not_count(package):
 
 
 def test_imports_inside_functions_relative_imports_and_names_of_packages_are_followed(package):
-    (package / "kernels" / "extra.py").write_text("def bonus(): return 1\n")
+    (package / "datasets" / "extra.py").write_text("def bonus(): return 1\n")
     (package / "learners" / "special.py").write_text("class Special: pass\n")
     (package / "learners" / "toy.py").write_text(
         "from typing import TYPE_CHECKING\n"
@@ -89,14 +89,14 @@ def test_imports_inside_functions_relative_imports_and_names_of_packages_are_fol
         "class Toy:\n"
         "    def fit(self):\n"
         "        from mloml.learners import Special\n"
-        "        import mloml.kernels.extra\n"
+        "        import mloml.datasets.extra\n"
     )
     modules = code_modules("Toy", code_in(package))
     expected = {
         "mloml.learners.toy",
         "mloml.learners.kissme",
         "mloml.learners.special",
-        "mloml.kernels.extra",
+        "mloml.datasets.extra",
     }
     assert expected <= set(modules)
     assert "mloml.learners.euclidean" not in modules

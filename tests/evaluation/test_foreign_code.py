@@ -100,7 +100,7 @@ def test_a_class_that_derives_from_ours_or_uses_ours_counts_with_our_code(mine):
     (folder / f"{name}_b.py").write_text(
         SHRINK.format(helper=f"{name}_helper") + "\nfrom mloml import MOML\n"
     )
-    assert "mloml.kernels.opml" in modules_behind(f"{name}_a.Mine")
+    assert "mloml.learners.opml" in modules_behind(f"{name}_a.Mine")
     assert "mloml.learners.moml" in modules_behind(f"{name}_b.Shrink")
     assert "mloml.learners.moml" not in modules_behind(f"{name}.Shrink")
     assert "mloml.evaluation.knn" in modules_behind(f"{name}.Shrink")

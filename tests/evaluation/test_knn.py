@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from io import StringIO
 from itertools import product
 
@@ -9,27 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.oracles.neighbours import most_similar as slow_most_similar
+from tests.oracles.neighbours import nearest_neighbours as slow_neighbours
+from tests.oracles.neighbours import vote as slow_vote
 
 from mloml.evaluation import knn
 from mloml.evaluation.long_search import LONG, told
 from mloml.evaluation.preprocessing import unit_rows
-from mloml.kernels.knn import squared_distance
-
-
-def slow_neighbours(train, test, k):
-    """All distances by explicit differences, sorted so that equal ones keep the order of their rows."""
-    distances = ((test[:, None, :] - train[None, :, :]) ** 2).sum(axis=-1)
-    return np.argsort(distances, axis=1, kind="stable")[:, :k]
-
-
-def slow_vote(neighbours, labels):
-    """Count by hand; among the labels with most votes take the smallest."""
-    winners = []
-    for row in neighbours:
-        counts = Counter(int(labels[j]) for j in row)
-        most = max(counts.values())
-        winners.append(min(label for label, count in counts.items() if count == most))
-    return np.array(winners)
+from mloml.learners.neighbours import halvings, squared_distance
 
 
 def balance_scale():
@@ -100,16 +86,19 @@ def test_rows_far_from_the_origin_keep_their_exact_neighbours(offset):
 def test_many_blocks_of_test_rows_give_the_same_as_one(monkeypatch):
     rng = np.random.default_rng(0)
     train, test = rng.normal(size=(90, 6)).round(1), rng.normal(size=(200, 6)).round(1)
-    monkeypatch.setattr(knn, "_BLOCK_ENTRIES", 7 * 90)
+    monkeypatch.setattr(knn, "_TEST_ROWS", 7)
     np.testing.assert_array_equal(knn.nearest_neighbours(train, test, 5), slow_neighbours(train, test, 5))
 
 
-@pytest.mark.parametrize("d", [*range(1, 20), 57, 100, 127, 128, 129, 136, 199, 255, 256, 257, 310, 1000])
+@pytest.mark.parametrize(
+    "d", [*range(1, 20), 57, 100, 127, 128, 129, 136, 199, 255, 256, 257, 310, 1000, 5003]
+)
 def test_distance_has_the_bits_of_numpys_sum_of_squared_differences(d):
     rng = np.random.default_rng(d)
     for scale in (1e-3, 1.0, 1e5):
         a, b = rng.normal(size=d), scale * rng.normal(size=d)
-        assert squared_distance(a, b) == ((a - b) ** 2).sum()
+        blocks = np.array(halvings(0, d))
+        assert squared_distance(a, b, blocks, np.empty(len(blocks))) == ((a - b) ** 2).sum()
 
 
 def test_vote_ties_go_to_the_smallest_label_not_to_the_nearest():
@@ -133,11 +122,21 @@ def test_similarity_is_taken_descending_with_ties_by_index(k):
     rng = np.random.default_rng(k)
     similarity = rng.integers(-3, 3, size=(50, 7)).astype(float)
     labels = rng.integers(0, 3, size=7)
-    expected = [sorted(range(7), key=lambda j, row=row: (-row[j], j))[:k] for row in similarity]
+    expected = slow_most_similar(similarity, k)
     np.testing.assert_array_equal(knn.most_similar(similarity, k), expected)
     np.testing.assert_array_equal(
         knn.predict_by_similarity(similarity, labels, k), slow_vote(expected, labels)
     )
+
+
+def test_arrays_that_may_not_be_written_in_any_order_of_memory_are_taken():
+    rng = np.random.default_rng(0)
+    train, test, labels = rng.normal(size=(30, 3)), rng.normal(size=(9, 3)), np.arange(30) % 4
+    expected = knn.predict(train, labels, test, 5)
+    train, test = np.asfortranarray(train), test[::-1]
+    for array in (train, test, labels):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(knn.predict(train, labels.astype(np.int32), test, 5), expected[::-1])
 
 
 @pytest.mark.parametrize(("n_train", "k", "message"), [(3, 0, "k=0"), (0, 5, "no training rows")])
@@ -161,9 +160,8 @@ def test_a_search_in_parts_keeps_every_tie_in_the_order_of_the_rows(n_train):
 )
 def test_parts_of_any_size_find_what_brute_force_finds(rows, part, k):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knn, "_WHOLE", 0)
-        patch.setattr(knn, "_PART", part)
-        patch.setattr(knn, "_PART_ROWS", 2)
+        patch.setattr(knn, "_TRAIN_ROWS", part)
+        patch.setattr(knn, "_TEST_ROWS", 2)
         np.testing.assert_array_equal(knn.nearest_neighbours(rows, rows, k), slow_neighbours(rows, rows, k))
 
 

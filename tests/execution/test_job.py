@@ -1,6 +1,10 @@
 """What a worker does with one job, in this process."""
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -8,8 +12,13 @@ from mloml.config.schema import Algorithm, ProtocolConfig
 from mloml.datasets import DataSettings, catalogue, load
 from mloml.evaluation.cell import Cell
 from mloml.execution.claims import STARTED, claim
-from mloml.execution.job import Job, compute
+from mloml.execution.job import Job, compute, one_target
 from mloml.results.store import Store
+
+
+def cpuinfo():
+    path = Path("/proc/cpuinfo")
+    return path.read_text() if path.exists() else ""
 
 
 @pytest.fixture
@@ -61,3 +70,26 @@ def test_other_data_than_the_run_began_with_are_refused(job):
     outcome = compute(elsewhere)
     assert (outcome.state, outcome.error) == ("failed", "DataFormatError")
     assert "are not those the run began with" in outcome.message
+
+
+def test_workers_compile_for_one_target_unless_the_user_chose_another(monkeypatch):
+    monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
+    flags = next((line for line in cpuinfo().splitlines() if line.startswith("flags")), "")
+    expected = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""} if " avx2 " in flags else {}
+    assert one_target() == expected
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert one_target() == {}
+
+
+@pytest.mark.skipif(not one_target(), reason="this processor is not an x86-64-v3")
+def test_code_for_the_one_target_uses_none_of_a_newer_processors_registers(tmp_path):
+    """Whatever the processor offers beyond the target, the machine code is the same."""
+    code = (
+        "import numpy as np\nfrom mloml.learners.slmoml import slmoml_scan\n"
+        "slmoml_scan(np.ones((3, 3, 16)), np.eye(16), 0.1, 1.0, np.zeros(5, np.int64))\n"
+        "assembly = ''.join(slmoml_scan.inspect_asm().values())\n"
+        "print('zmm' in assembly, 'vfmadd' in assembly)"
+    )
+    environment = os.environ | one_target() | {"NUMBA_CACHE_DIR": str(tmp_path)}  # kept code has no assembly
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True"], done.stderr

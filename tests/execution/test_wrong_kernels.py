@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-from mloml import KISSME, LEGO, LMDML, LMNN, MLCC, MLOML, MOML, OASIS, OPML, RDML, SLMOML, Euclidean
-from mloml.checks.problems import PROBLEMS
 from mloml.execution.claims import STARTED, WRONG, claim, ended_wrong, verdict
-from mloml.execution.kernel_use import kernels_of
 
 
 @pytest.mark.slow
@@ -15,7 +12,7 @@ def test_wrong_code_stops_the_run_after_one_new_process_and_nothing_is_stored(la
     monkeypatch.setenv("WRONG_KERNEL", "always")
     code, output = lab.finish("n_jobs=1")
     assert code != 0
-    assert "the compiled code of knn.majority computes something else than its formulas" in output
+    assert "the compiled code of neighbours computes something else than its formulas" in output
     assert "found again in a new process" in output
     assert len(lab.runs("voted")) == 2  # processes
     assert not lab.runs("start")
@@ -43,26 +40,3 @@ def test_a_worker_that_ends_for_its_wrong_code_is_no_death(tmp_path):
     with claim(path, "run") as held:
         held.note(STARTED)
     assert verdict(path, "run") == "killed"
-
-
-def test_every_problem_belongs_to_a_learner_and_every_learner_to_problems():
-    learners = [
-        Euclidean(),
-        KISSME(),
-        LMDML(),
-        LMNN(),
-        MLCC(),
-        MLCC(reading="whole"),
-        OASIS(),
-        OPML(),
-        RDML(),
-    ]
-    learners += [SLMOML(), LEGO(), MOML(), MOML(factor="none"), MOML(factor="cholesky"), MLOML()]
-    learners += [MLOML(layer="opml"), MLOML(layer="opml", propagation="fbp"), MOML(cone="free")]
-    learners += [MLOML(layer="rdml"), MLOML(propagation="bp"), MLOML(propagation="fbp")]
-    learners += [MLOML(propagation="fbp", factor="cholesky")]
-    learners += [MOML(metric="diagonal"), MOML(n_components=2)]
-    used = set().union(*map(kernels_of, learners))
-    without_cells = {"triplets.one_row"}  # streams and sparse rows, which no cell has
-    without_cells |= {problem.name for problem in PROBLEMS if ".sparse_" in problem.name}
-    assert used == {problem.name for problem in PROBLEMS} - without_cells

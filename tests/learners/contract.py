@@ -14,9 +14,10 @@ X = X / np.linalg.norm(X, axis=1, keepdims=True)
 # Small settings for the sake of time; everything else is as a user would get it.
 SETTINGS = {
     "LEGO": {"targets": (0.1, 1.5)},  # equality with a stream holds for explicit targets
-    "MOML diagonal": {"metric": "diagonal"},
-    "MOML of rank 2": {"n_components": 2, "init": "random"},  # a start that does not depend on the first rows
+    "LowRankMOML": {"init": "random"},  # a start that does not depend on the first rows
     "MLOML of rank 2": {"n_components": 2, "init": "random"},
+    "MLOML by fbp": {"propagation": "fbp"},
+    "MOML free": {"cone": "free"},
 }
 EXPORTED = find_learners()
 LEARNERS = {**EXPORTED, **{name: EXPORTED[name.split()[0]] for name in SETTINGS}}

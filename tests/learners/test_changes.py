@@ -10,12 +10,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML
+from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML, DiagonalMOML, LowRankMOML
 
 ONLINE = [
     MOML(),
-    MOML(factor="none"),
-    MOML(metric="diagonal"),
+    MOML(cone="free"),
+    DiagonalMOML(),
     MLOML(),
     MLOML(layer="opml"),
     OPML(),
@@ -63,31 +63,20 @@ def test_single_rows_after_a_fit_to_other_features_are_learned_as_ever(learner, 
     np.testing.assert_allclose(learned(one), learned(all_at_once), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [MOML, MLOML])
-def test_a_grid_over_the_rank_equals_separate_fits(kind):
+@pytest.mark.parametrize(("kind", "values"), [(LowRankMOML, [1, 2, 3]), (MLOML, [None, 2, 3])])
+def test_a_grid_over_the_rank_equals_separate_fits(kind, values):
     X, y = data(5)
-    values = [None, 2, 3]
     learners = kind(gamma=0.1, random_state=0).fit_grid(X, y, "n_components", values)
     for together, value in zip(learners, values, strict=True):
         alone = kind(gamma=0.1, random_state=0, n_components=value).fit(X, y)
         np.testing.assert_array_equal(together.transform(X), alone.transform(X))
 
 
-def test_a_grid_over_the_form_of_the_metric_equals_separate_fits():
-    X, y = data(5)
-    learners = MOML(random_state=0).fit_grid(X, y, "metric", ["full", "diagonal"])
-    for together, value in zip(learners, ["full", "diagonal"], strict=True):
-        alone = MOML(random_state=0, metric=value).fit(X, y)
-        np.testing.assert_array_equal(learned(together), learned(alone))
-
-
 @pytest.mark.parametrize(
     ("learner", "change"),
     [
-        (MOML(n_components=2), {"n_components": None}),
-        (MOML(metric="diagonal"), {"metric": "full"}),
-        (MOML(), {"metric": "diagonal"}),
-        (MOML(), {"cone": "shrink"}),
+        (LowRankMOML(), {"n_components": 3}),
+        (MOML(), {"cone": "free"}),
         (MLOML(layer=["rdml", "lego", "moml"]), {"propagation": "fbp"}),
         (MLOML(), {"activation": "relu"}),
         (OPML(), {"scale": None}),
@@ -130,17 +119,17 @@ def test_a_layers_own_step_is_kept_when_the_stacks_step_changes():
     X, y = data(4)
     learner = MLOML(gamma=0.01, n_layers=2, layer_params=[{}, {"gamma": 0.05}]).partial_fit(X, y)
     learner.set_params(gamma=0.0).partial_fit(X, y)
-    assert learner._state.numbers[:, 0].tolist() == [0.0, 0.05]
+    assert [layer.step for layer in learner._state.layers] == [0.0, 0.05]
 
 
 @every_learner
 def test_a_fit_that_is_refused_leaves_no_stream_to_mix_with(learner):
     X, y = data(5)
     learner = fresh(learner).fit(X, y)
-    learner._start = lambda *arguments: (_ for _ in ()).throw(ValueError("refused"))
+    learner._new_state = lambda *arguments: (_ for _ in ()).throw(ValueError("refused"))
     with pytest.raises(ValueError, match="refused"):
         learner.fit(*data(9))
-    del learner._start
+    del learner._new_state
     learner.partial_fit(*data(7))  # begins anew
     assert learner.n_features_in_ == 7
     np.testing.assert_array_equal(learned(learner), learned(fresh(learner).partial_fit(*data(7))))
@@ -151,11 +140,11 @@ def test_what_was_learned_before_a_fit_is_interrupted_can_be_used(learner, monke
     X, y = data(5)
     learner, learn, calls = fresh(learner), type(learner)._learn, []
 
-    def interrupted(self, rows, triplets):
+    def interrupted(self, D, triplets):
         calls.append(len(triplets))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        learn(self, rows, triplets)
+        return learn(self, D, triplets)
 
     monkeypatch.setattr(type(learner), "_learn", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -176,7 +165,7 @@ def test_a_learner_from_a_read_only_file_goes_on(learner, tmp_path):
     )
 
 
-@pytest.mark.parametrize("learner", [MOML(metric="diagonal"), OPML(), OASIS()], ids=repr)
+@pytest.mark.parametrize("learner", [DiagonalMOML(), OPML(), OASIS()], ids=repr)
 def test_features_may_be_added_after_sparse_rows(learner):
     X, y = data(4)
     sparse, dense = fresh(learner), fresh(learner)

@@ -78,7 +78,7 @@ def test_bad_rows_are_refused_and_leave_the_learner_as_it_was(name):
             call([0.0, np.inf, 0.0, 0.0], 0)
         with pytest.raises(ValueError, match=r"x has shape \(1, 4\)"):
             call(X[:1], 0)
-    with pytest.raises(ValueError, match="no label"):
+    with pytest.raises(ValueError, match="not a label"):
         learner.learn_one(X[0], np.nan)
     with pytest.raises(ValueError, match="NaN or infinity"):
         learner.learn_one(np.full(4, np.nan), "new")
@@ -101,8 +101,9 @@ def test_one_row_is_mapped_exactly_as_by_transform(name):
 
 @online
 def test_no_single_row_takes_a_root_and_what_was_learned_is_computed_once(name, monkeypatch):
-    settings = {"factor": "none"} if name == "MOML" else {}
-    learner = make(name, **settings, **TARGETS.get(name, {})).partial_fit(RAW[:30], RAW_Y[:30])
+    if name == "ExplicitMLOML":
+        pytest.skip("is explicit")
+    learner = make(name, **TARGETS.get(name, {})).partial_fit(RAW[:30], RAW_Y[:30])
     calls = []
     for routine in ("eigh", "eigvalsh", "svd", "cholesky", "inv", "qr", "solve"):
         monkeypatch.setattr(np.linalg, routine, counted(getattr(np.linalg, routine), calls))
@@ -112,7 +113,8 @@ def test_no_single_row_takes_a_root_and_what_was_learned_is_computed_once(name, 
     assert calls == []
     for _ in range(2):
         output(learner, RAW)
-    assert len(calls) == (name in ("RDML", "SLMOML", "MOML"))  # those keep M itself
+    # Those that keep M itself; one that may be indefinite looks for that, too.
+    assert len(calls) == {"RDML": 1, "SLMOML": 1, "MOML free": 2}.get(name, 0)
 
 
 def counted(routine, calls):
@@ -128,7 +130,7 @@ def test_learned_attributes_are_kept_until_the_next_step(name):
     if name == "OASIS":
         pytest.skip("hands out copies")
     learner = make(name).fit(RAW, RAW_Y)
-    attribute = "layers_" if LEARNERS[name].__name__ == "MLOML" else "components_"
+    attribute = "layers_" if "MLOML" in name else "components_"
     assert not hasattr(make(name), attribute)
     held = getattr(learner, attribute)
     assert getattr(learner, attribute) is held

@@ -14,7 +14,7 @@ from mloml.learners.labels import sorted_labels
 def test_a_missing_label_is_refused_in_one_line_and_leaves_nothing_behind(missing):
     learner = OPML(gamma=0.1)
     for x, y in (([0.0, 1.0], "a"), ([1.0, 1.0], "b"), ([0.0, 2.0], "a")):
-        with pytest.raises(ValueError, match="which is no label"):
+        with pytest.raises(ValueError, match="which is not a label"):
             learner.learn_one(x, missing)
         learner.learn_one(x, y)
     assert learner.n_triplets_ == 1

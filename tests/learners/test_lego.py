@@ -6,17 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
+from tests.oracles import online
 
-from mloml import LEGO, MLOML
-from mloml.kernels.lego import lego_step
+from mloml.learners.layers import NOTHING
+from mloml.learners.lego import LEGO, lego_scan
+from mloml.learners.linalg import FAILURES, REFUSED, UPDATES, WEAK
+from mloml.learners.triplets import scan_triplets
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 Y = np.arange(30) % 3
 
 
 def stepped(L, z, target, eta):
-    new = L.copy()
-    assert lego_step(new, z, L @ z, np.empty(len(z)), target, eta)
+    """Return L after a step on one pair; the other pair of the triplet is one sample twice."""
+    new, counts = L.copy(), np.zeros(5, np.int64)
+    D = np.stack([z, np.zeros_like(z), z])[np.newaxis]
+    assert lego_scan(D, new, target, target, eta, counts, NOTHING) == 1
+    assert counts.tolist() == [1, 0, 0, 0, 0]
     return new
 
 
@@ -63,10 +69,27 @@ def test_a_target_out_of_reach_is_approached_without_losing_the_cone():
     np.testing.assert_allclose(new, np.diag([np.sqrt(1e9), 1.0]), rtol=1e-6)
 
 
-def test_coinciding_pair_is_skipped():
-    L = np.eye(3)
-    assert not lego_step(L, np.zeros(3), np.zeros(3), np.empty(3), 1.0, 0.1)
+@pytest.mark.parametrize("size", [0.0, 1e-8])
+def test_a_coinciding_pair_is_not_a_cone_failure_but_a_weak_step_unless_it_is_one_sample(size):
+    L, counts, D = np.eye(3), np.zeros(5, np.int64), np.full((1, 3, 3), size)
+    lego_scan(D, L, 1.0, 2.0, 0.1, counts, NOTHING)
     np.testing.assert_array_equal(L, np.eye(3))
+    assert counts[UPDATES] == counts[FAILURES] == 0
+    assert counts[REFUSED] == counts[WEAK] == (2 if size else 0)
+
+
+@pytest.mark.parametrize("eta", [1e-3, 0.1, 5.0])
+def test_a_scan_equals_the_oracle(eta):
+    triplets, expected = scan_triplets(Y), []
+    L, counts = online.lego(X / 2, triplets, eta, 0.5, 3.0, expected)
+    D = np.array(list(online.differences(X / 2, triplets)))
+    for outputs in (np.empty(D.shape), NOTHING):
+        found, counters = np.eye(4), np.zeros(5, np.int64)
+        assert lego_scan(D, found, 0.5, 3.0, eta, counters, outputs) == len(D)
+        np.testing.assert_array_equal(counters[:2], counts)
+        np.testing.assert_allclose(found, L, rtol=1e-9, atol=1e-10)
+        if len(outputs):
+            np.testing.assert_allclose(outputs, expected, rtol=1e-9, atol=1e-10)
 
 
 def test_percentiles_are_taken_from_the_rows_of_fit():
@@ -74,13 +97,6 @@ def test_percentiles_are_taken_from_the_rows_of_fit():
     np.testing.assert_allclose(LEGO(scans=1).fit(X, Y).targets_, np.percentile(pairs, (5, 95)))
     wider = LEGO(scans=1, percentiles=(10, 90)).fit(X, Y)
     np.testing.assert_allclose(wider.targets_, np.percentile(pairs, (10, 90)))
-
-
-def test_gate_spares_pairs_that_meet_their_target():
-    always = LEGO(1e-4, targets=(0.0, 100.0), gate=True, scans=1).fit(X, Y)
-    never = LEGO(1e-4, targets=(100.0, 100.0), gate=True, scans=1).fit(X, Y)
-    assert always.n_updates_ == 2 * always.n_triplets_
-    assert never.n_updates_ == never.n_triplets_  # only dissimilar pairs are too near
 
 
 BAD_PAIRS = [
@@ -122,13 +138,12 @@ def test_explicit_targets_are_in_the_units_of_the_users_rows():
     np.testing.assert_allclose(learner.transform(X), same.transform(X / 3), rtol=1e-9)
 
 
-def test_pairs_too_near_to_learn_from_are_told_of():
+def test_pairs_too_near_to_learn_from_are_warned_of():
     with pytest.warns(ConvergenceWarning, match="LEGO hardly learns"):
         learner = LEGO(scale=None, random_state=0).fit(1e-8 * X, Y)
     assert learner.n_updates_ == 0
 
 
-@pytest.mark.parametrize("learner", [LEGO(), MLOML("lego")], ids=repr)
-def test_rows_whose_distances_are_no_numbers_have_no_percentiles(learner):
+def test_rows_whose_distances_are_infinite_have_no_percentiles():
     with pytest.raises(ValueError, match=r"the largest entry of X is 1e\+160: .* no percentiles"):
-        learner.fit(1e160 * X / np.abs(X).max(), Y)
+        LEGO().fit(1e160 * X / np.abs(X).max(), Y)

@@ -1,4 +1,4 @@
-"""MOML as a learner: its factors agree, and it is exactly a stack of one layer."""
+"""MOML: the step against its formulas, and what it promises as a learner."""
 
 import pickle
 
@@ -7,10 +7,13 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
+from tests.oracles.stack import moml_layer
 
 from mloml.evaluation.scoring import Rows
+from mloml.learners.explicit import ExplicitMLOML
+from mloml.learners.mloml import MLOML
 from mloml.learners.moml import MOML
-from mloml.learners.multilayer import MLOML
+from mloml.learners.triplets import scan_triplets
 
 
 def unit(X):
@@ -21,101 +24,95 @@ IRIS, LABELS = load_iris(return_X_y=True)
 IRIS = unit(IRIS)
 
 
-@pytest.mark.parametrize("factor", ["cholesky", "symmetric", "none"])
+def all_around():
+    """Iris with directions all around: steps of 1/2 often leave the cone."""
+    return unit(IRIS - IRIS.mean(axis=0))
+
+
+def triplets_with_differences(X, y, seed=0):
+    order = np.random.default_rng(seed).permutation(len(X))
+    for t, i, j in scan_triplets(y, order):
+        yield X[t] - X[i], X[t] - X[j]
+
+
 @pytest.mark.parametrize("gamma", [1e-3, 1e-2])
-def test_every_factor_learns_the_same_metric_while_no_step_fails(factor, gamma):
-    ours = MOML(gamma, random_state=0).fit(IRIS, LABELS)
-    other = MOML(gamma, factor=factor, random_state=0).fit(IRIS, LABELS)
-    assert ours.n_cone_failures_ == other.n_cone_failures_ == 0
-    assert ours.n_updates_ == other.n_updates_
-    np.testing.assert_allclose(ours.get_mahalanobis_matrix(), other.get_mahalanobis_matrix(), atol=1e-10)
+def test_the_metric_is_equation_6_while_no_pull_is_shortened(gamma):
+    M = np.eye(4)
+    for p, q in triplets_with_differences(IRIS, LABELS):
+        if 1 + p @ M @ p - q @ M @ q > 0:
+            M -= gamma * (np.outer(p, p) - np.outer(q, q))
+    order = np.random.default_rng(0).permutation(len(IRIS))
+    for cone in ("split", "free"):
+        learner = MOML(gamma, cone=cone, scale=None, scans=1, shuffle=False).fit(IRIS[order], LABELS[order])
+        assert learner.n_cone_failures_ == 0
+        np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("factor", "cone"),
-    [
-        ("frame", "split"),
-        ("frame", "shrink"),
-        ("frame", "skip"),
-        ("cholesky", "split"),
-        ("cholesky", "shrink"),
-        ("cholesky", "skip"),
-        ("symmetric", "clip"),
-        ("symmetric", "shrink"),
-        ("symmetric", "skip"),
-    ],
-)
-def test_moml_is_the_first_layer_of_a_stack_exactly_under_every_policy(factor, cone):
-    X = unit(IRIS - IRIS.mean(axis=0))  # directions all around: steps of 1/2 often leave the cone
-    settings = {"gamma": 0.5, "factor": factor, "cone": cone, "scans": 3, "random_state": 0}
+def test_the_factor_follows_the_split_step_and_keeps_its_axes():
+    rng = np.random.default_rng(0)
+    X, y = unit(rng.normal(size=(150, 4))), rng.integers(0, 3, 150)  # labels at random: many pulls
+    L, counts = np.eye(4), np.zeros(2, dtype=int)
+    for t, i, j in scan_triplets(y):
+        L = moml_layer(L, X[t] - X[i], X[t] - X[j], 0.5, counts)
+    learner = MOML(0.5, scale=None, scans=1, shuffle=False).fit(X, y)
+    assert (learner.n_updates_, learner.n_cone_failures_) == tuple(counts)
+    assert counts[1] > 10
+    np.testing.assert_allclose(learner.components_, L, rtol=1e-8, atol=1e-8)
+    assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] > 0
+
+
+def test_moml_is_the_first_layer_of_a_stack_exactly():
+    X = all_around()
+    settings = {"gamma": 0.5, "scans": 3, "random_state": 0}
     single = MOML(**settings).fit(X, LABELS)
     stack = MLOML(n_layers=3, **settings).fit(X, LABELS)
-    assert single.n_cone_failures_ > 0
+    assert single.n_cone_failures_ == stack.n_cone_failures_[0] > 0
     np.testing.assert_array_equal(single.components_, stack.layers_[0])
     np.testing.assert_array_equal(single.transform(X), stack.transform(X, layer=1))
-    assert single.n_cone_failures_ == stack.n_cone_failures_[0]
 
 
-def test_the_passive_variant_never_overshoots_the_margin():
-    x = np.array([[1.0, 0.0], [0.0, 1.0], [-0.3, -0.1]])
-    learner = MOML(10.0, variant="pa", factor="none", scans=1, shuffle=False)
-    learner.partial_fit(x, [0, 1, 0])
-    p, q = x[2] - x[0], x[2] - x[1]
-    M = learner.get_mahalanobis_matrix()
-    assert 1 + p @ M @ p - q @ M @ q == pytest.approx(0, abs=1e-12)
+def test_one_triplet_falls_by_gamma_times_the_squared_norm_of_its_matrix():
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
+    before = 1 + 2.0 - 0.02
+    learner = MOML(0.05, scale=None, scans=1, shuffle=False).fit(x[[1, 2, 0]], [0, 1, 0])
+    p, q = x[0] - x[1], x[0] - x[2]
+    A, M = np.outer(p, p) - np.outer(q, q), learner.get_mahalanobis_matrix()
+    assert 1 + np.sum(M * A) == pytest.approx(before - 0.05 * np.sum(A * A))
+    np.testing.assert_allclose(M, np.eye(2) - 0.05 * A, atol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("factor", "cone"),
-    [
-        ("frame", "clip"),
-        ("cholesky", "clip"),
-        ("symmetric", "split"),
-        ("none", "split"),
-        ("frame", "free"),
-        ("cholesky", "free"),
-        ("symmetric", "free"),
-    ],
-)
-def test_a_policy_is_refused_for_factors_it_does_not_go_with(factor, cone):
-    with pytest.raises(ValueError, match=rf"cone='{cone}' needs .* not '{factor}': ") as error:
-        MOML(factor=factor, cone=cone).fit(IRIS, LABELS)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("factor", "cone"), [("frame", "split"), ("cholesky", "split"), ("symmetric", "clip"), ("none", "clip")]
-)
-def test_every_factor_has_a_default_policy(factor, cone):
-    X = unit(IRIS - IRIS.mean(axis=0))
-    ours, named = (MOML(0.5, factor=factor, cone=c, random_state=0).fit(X, LABELS) for c in (None, cone))
-    np.testing.assert_array_equal(ours.components_, named.components_)
-    assert ours.n_cone_failures_ == named.n_cone_failures_ > 0
-
-
-def test_without_a_factor_named_free_keeps_none_and_all_others_the_frame():
-    X = unit(IRIS - IRIS.mean(axis=0))
-    for cone, factor in (("free", "none"), ("split", "frame"), ("shrink", "frame"), (None, "frame")):
-        ours, named = (MOML(0.1, factor=f, cone=cone, random_state=0).fit(X, LABELS) for f in (None, factor))
-        np.testing.assert_array_equal(ours.get_mahalanobis_matrix(), named.get_mahalanobis_matrix())
-
-
-def test_split_goes_on_learning_on_standardised_rows_where_shrink_stops():
+def test_split_goes_on_learning_on_standardised_rows_where_shrink_hardly_does():
     X, y = load_digits(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    steps = {}
-    for cone in ("shrink", "split"):
-        learner = MOML(1e-2, cone=cone, scale=None, scans=5, random_state=0)
-        steps[cone] = np.diff([seen.n_updates_ for seen in learner.iter_scans(X, y)])
-    assert steps["shrink"][1:].tolist() == [0, 0, 0]
-    assert steps["split"].min() > 100
-    assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] > 1e-5
+    settings = {"gamma": 1e-2, "scale": None, "scans": 4, "random_state": 0}
+    split = MOML(**settings)
+    steps = np.diff([seen.n_updates_ for seen in split.iter_scans(X, y)])
+    assert steps.min() > 100
+    assert np.linalg.eigvalsh(split.get_mahalanobis_matrix())[0] > 1e-5
+    shrink = ExplicitMLOML(1, cone="shrink", **settings)
+    with pytest.warns(ConvergenceWarning, match="hardly learns"):
+        shrink.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"metric": "diagonal"}, "DiagonalMOML"),
+        ({"n_components": 2}, "LowRankMOML"),
+        ({"factor": "none"}, "ExplicitMLOML"),
+        ({"variant": "pa"}, "Eq. 6"),
+    ],
+)
+def test_parameters_of_earlier_versions_are_answered_by_what_replaces_them(old, new):
+    with pytest.raises(TypeError, match=new) as error:
+        MOML(**old)
+    assert "\n" not in str(error.value)
 
 
 @pytest.fixture
 def indefinite():
     """A MOML that left the cone, and its rows."""
-    X = unit(IRIS - IRIS.mean(axis=0))
+    X = all_around()
     learner = MOML(0.5, cone="free", random_state=0).fit(X, LABELS)
     assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] < -0.1
     return learner, X
@@ -167,20 +164,19 @@ def test_rows_that_are_equal_are_equally_similar(indefinite):
 
 def test_free_steps_that_stay_in_the_cone_give_an_ordinary_metric():
     free = MOML(1e-2, cone="free", random_state=0).fit(IRIS, LABELS)
-    clip = MOML(1e-2, factor="none", random_state=0).fit(IRIS, LABELS)
-    assert clip.n_cone_failures_ == 0
-    np.testing.assert_array_equal(free.components_, clip.components_)
-    np.testing.assert_array_equal(free.transform(IRIS), clip.transform(IRIS))
+    M = free.get_mahalanobis_matrix()
+    np.testing.assert_allclose(free.components_ @ free.components_, M, atol=1e-12)
+    np.testing.assert_array_equal(free.transform(IRIS), IRIS @ free.components_.T)
     pairs = IRIS[:100].reshape(50, 2, -1)
     np.testing.assert_allclose(free.pair_score(pairs), -free.pair_distance(pairs), atol=1e-12)
     assert free.get_metric()(IRIS[0], IRIS[1]) == pytest.approx(free.pair_distance(pairs)[0])
-    assert not hasattr(free, "similarity"), "neighbours are found by the ordinary road"
+    assert not hasattr(free, "similarity"), "neighbours are found as for any metric"
     assert not hasattr(MOML(), "similarity") and not hasattr(MOML(), "components_")
 
 
-@pytest.mark.parametrize("cone", ["split", "shrink", "skip", "free"])
+@pytest.mark.parametrize("cone", ["split", "free"])
 def test_row_by_row_equals_the_whole_under_every_policy(cone):
-    X = unit(IRIS - IRIS.mean(axis=0))
+    X = all_around()
     order = np.random.default_rng(2).permutation(len(X))
     settings = {"gamma": 0.3, "cone": cone, "scans": 1, "shuffle": False}
     whole = MOML(**settings).fit(X[order], LABELS[order])
@@ -195,8 +191,8 @@ def test_a_restored_learner_goes_on_exactly_where_it_stopped():
     X, y = load_wine(return_X_y=True)
     X = unit(X)
     order = np.random.default_rng(0).permutation(len(X))
-    for factor in ("frame", "none"):
-        learner = MOML(0.05, factor=factor).partial_fit(X[order[:90]], y[order[:90]])
+    for cone in ("split", "free"):
+        learner = MOML(0.05, cone=cone).partial_fit(X[order[:90]], y[order[:90]])
         copy = pickle.loads(pickle.dumps(learner))
         for part in (learner, copy):
             part.partial_fit(X[order[90:]], y[order[90:]])
@@ -216,10 +212,3 @@ def test_rows_that_are_not_of_unit_norm_are_learned_from_within_the_cone():
     assert learner.n_cone_failures_ > 0
     values = np.linalg.eigvalsh(learner.get_mahalanobis_matrix())
     assert np.isfinite(learner.components_).all() and values[-1] > 0
-
-
-def test_a_learner_that_leaves_most_steps_out_says_so():
-    X, y = load_wine(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="MOML hardly learns"):
-        learner = MOML(0.1, cone="skip", scale=None, random_state=0).fit(X, y)
-    assert learner.n_cone_failures_ > learner.n_updates_

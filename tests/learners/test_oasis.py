@@ -4,15 +4,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import train_test_split
+from tests.oracles import online
 
-from mloml import OASIS
-from mloml.kernels.oasis import oasis_step
+from mloml.learners.oasis import OASIS, oasis_scan, sparse_oasis_scan
+from mloml.learners.rows import SparseRows
+from mloml.learners.triplets import scan_triplets
 
 IRIS, LABELS = load_iris(return_X_y=True)
 IRIS = IRIS / np.linalg.norm(IRIS, axis=1, keepdims=True)
+
+
+def stepped(W, x, r, C):
+    """Return W after one step with xp - xq = r, and whether there was something to learn."""
+    new, counts = W.copy(), np.zeros(5, np.int64)
+    oasis_scan(np.stack([np.zeros_like(r), r, x])[np.newaxis], new, C, counts)
+    return new, counts[0]
 
 
 @given(seed=st.integers(0, 10**6), C=st.floats(-3, 1))
@@ -21,8 +31,7 @@ def test_step_is_the_shortest_that_removes_the_loss_or_has_length_c(seed, C):
     W = rng.normal(size=(4, 4))
     x, r = rng.normal(size=(2, 4))
     loss = 1 - x @ W @ r
-    new = W.copy()
-    moved = oasis_step(new, x, r, 10**C)
+    new, moved = stepped(W, x, r, 10**C)
     assert moved == (loss > 0)
     step = new - W
     tau = step @ r @ x / ((x @ x) * (r @ r))
@@ -34,9 +43,22 @@ def test_step_is_the_shortest_that_removes_the_loss_or_has_length_c(seed, C):
 
 
 def test_equal_partners_are_skipped():
-    W = np.eye(2)
-    assert not oasis_step(W, np.ones(2), np.zeros(2), 0.1)
-    assert not oasis_step(W, np.zeros(2), np.ones(2), 0.1)
+    assert not stepped(np.eye(2), np.ones(2), np.zeros(2), 0.1)[1]
+    assert not stepped(np.eye(2), np.zeros(2), np.ones(2), 0.1)[1]
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1, 10.0])
+def test_dense_and_sparse_scans_equal_the_oracle(C):
+    rows = np.where(IRIS < 0.3, 0.0, IRIS)
+    triplets = scan_triplets(LABELS, np.random.default_rng(0).permutation(150))
+    W, counts = online.oasis(rows, triplets, C)
+    sparse, counters = SparseRows.of(csr_array(rows)), np.zeros((2, 5), np.int64)
+    found = [np.eye(4), np.eye(4)]
+    oasis_scan(np.array(list(online.differences(rows, triplets))), found[0], C, counters[0])
+    sparse_oasis_scan(sparse.data, sparse.indices, sparse.starts, triplets, found[1], C, counters[1])
+    for matrix, counter in zip(found, counters, strict=True):
+        np.testing.assert_allclose(matrix, W, rtol=1e-9, atol=1e-10)
+        np.testing.assert_array_equal(counter[:2], counts)
 
 
 def test_rank_grows_by_one_per_update_at_most():

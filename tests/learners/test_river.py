@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mloml import LEGO, LMNN, MLOML, MOML, OASIS, OPML, RDML, SLMOML
+from mloml import LEGO, LMNN, MLOML, MOML, OASIS, OPML, RDML, SLMOML, LowRankMOML
 
 river = pytest.importorskip("river")
 
@@ -115,7 +115,7 @@ def test_in_a_pipeline_the_model_behind_learns_the_rows_that_it_is_asked_about(l
 
 def test_a_first_row_that_is_refused_leaves_nothing_behind():
     model = MetricTransformer(MOML())
-    with pytest.raises(ValueError, match="no label"):
+    with pytest.raises(ValueError, match="not a label"):
         model.learn_one({"a": 1.0}, float("nan"))
     assert model.metric is None and model.features == []
     model.learn_one({"b": 1.0}, "x")
@@ -124,7 +124,7 @@ def test_a_first_row_that_is_refused_leaves_nothing_behind():
 
 def test_outputs_without_a_feature_to_be_named_after_are_refused():
     with pytest.raises(TypeError, match="n_components"):
-        MetricTransformer(MOML(n_components=1))
+        MetricTransformer(LowRankMOML(1))
 
 
 def test_a_pipeline_with_nearest_neighbours_learns_and_predicts():
@@ -146,7 +146,7 @@ def test_a_pipeline_with_nearest_neighbours_learns_and_predicts():
 def test_a_row_whose_target_is_refused_adds_no_feature(target):
     model = MetricTransformer(MOML(gamma=0.1))
     model.learn_one({"a": 1.0}, "yes")
-    with pytest.raises((ValueError, TypeError), match=r"no label|unhashable"):
+    with pytest.raises((ValueError, TypeError), match=r"not a label|unhashable"):
         model.learn_one({"a": 1.0, "b": 2.0}, target)
     assert model.features == ["a"]
     assert model.metric.n_features_in_ == 1

@@ -1,10 +1,13 @@
 """SLMOML: identities of the derived step, and its optimality."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles import online
 
-from mloml.kernels.slmoml import slmoml_step, step_length
+from mloml.learners.slmoml import SLMOML, slmoml_scan, step_length
+from mloml.learners.triplets import scan_triplets
 
 
 def case(seed, d=4):
@@ -14,12 +17,10 @@ def case(seed, d=4):
 
 
 def stepped(M, p, q, C, margin=1.0):
-    P, Q = M @ p, M @ q
-    a, b, c = p @ P, q @ Q, p @ Q
-    tau = step_length(a, b, c, C, margin)
+    """Return M after one step, and its length."""
     new = M.copy()
-    slmoml_step(new, P, Q, a, b, c, tau)
-    return new, tau
+    slmoml_scan(np.stack([p, q, p])[np.newaxis], new, C, margin, np.zeros(5, np.int64))
+    return new, step_length(p @ M @ p, q @ M @ q, p @ M @ q, C, margin)
 
 
 def objective(M, M_prev, p, q, C, margin=1.0):
@@ -63,3 +64,12 @@ def test_no_metric_nearby_has_a_lower_objective(seed, C, margin):
 def test_parallel_differences_have_no_zeroing_step_when_the_positive_is_longer():
     assert step_length(4.0, 1.0, 2.0, 0.3, 1.0) == 0.3  # g = 0 and a >= b: only C limits the step
     assert step_length(1.0, 3.0, 1.0, 0.3, 1.0) == 0.0  # the hinge is inactive
+
+
+@pytest.mark.parametrize(("C", "margin"), [(1e-3, 1.0), (0.1, 2.0), (5.0, 0.5)])
+def test_fit_equals_the_oracle(C, margin):
+    X, y = np.random.default_rng(0).normal(size=(60, 4)) / 2, np.arange(60) % 3
+    M, counts = online.slmoml(X, scan_triplets(y), C, margin)
+    learner = SLMOML(C, margin=margin, scale=None, scans=1, shuffle=False).fit(X, y)
+    assert [learner.n_updates_, learner.n_cone_failures_] == counts.tolist()
+    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, rtol=1e-8, atol=1e-10)

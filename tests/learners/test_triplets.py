@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mloml.learners.triplets import RULES, TripletStream, distance_percentiles, scan_triplets
+from mloml.learners.lego import distance_percentiles
+from mloml.learners.triplets import RULES, TripletStream, scan_triplets
 
 streams = st.lists(st.integers(0, 4), max_size=40)
 

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML
+from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML, ExplicitMLOML
 
 LEARNERS = [
     MOML(gamma=0.05),
-    MOML(gamma=0.5, factor="cholesky"),
-    MOML(gamma=0.5, factor="symmetric"),
-    MOML(gamma=0.5, factor="none"),
+    ExplicitMLOML(2, gamma=0.5),
     MOML(gamma=0.5, cone="free"),
     MOML(gamma=0.05, scale=None),
     MLOML(gamma=0.05, activation="relu"),
@@ -41,7 +39,7 @@ def stream(d, rows=60, seed=0):
 def learned_matrix(learner):
     if hasattr(learner, "get_bilinear_matrix"):
         return learner.get_bilinear_matrix()
-    return learner.layers_ if isinstance(learner, MLOML) else learner.get_mahalanobis_matrix()
+    return learner.layers_ if hasattr(learner, "layers_") else learner.get_mahalanobis_matrix()
 
 
 @pytest.mark.parametrize("template", LEARNERS, ids=str)

@@ -12,7 +12,6 @@ from typing import Any
 from mloml.config.names import require_name
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import ConfigError
-from mloml.kernels.stack.layout import POLICIES
 
 
 def _require(holds: bool, key: str, value: object, allowed: str) -> None:
@@ -56,7 +55,7 @@ class ProtocolConfig:
     neighbours: int = 5
     seed: int = 0
     bp_rate: float | None = 1e-4
-    moml_cone: str | None = "free"
+    moml_cone: str = "free"
     rows: str = "unit"
     scale: Any = None
     pca: PcaConfig = field(default_factory=PcaConfig)
@@ -68,12 +67,7 @@ class ProtocolConfig:
         rate = self.bp_rate
         _require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
         cone = self.moml_cone
-        _require(
-            cone is None or cone in POLICIES,
-            "protocol.moml_cone",
-            cone,
-            f"null or one of {', '.join(POLICIES)}",
-        )
+        _require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
         _require(
             self.rows in ("unit", "standardised"), "protocol.rows", self.rows, "'unit' or 'standardised'"
         )

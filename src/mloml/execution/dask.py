@@ -14,7 +14,7 @@ import joblib
 from mloml.errors import ConfigError, MlomlError
 from mloml.execution.ending import children_deaf_to_interruption, end_with_main_thread
 from mloml.execution.guard import GUARD
-from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began
+from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, one_target
 
 ANSWER_SECONDS = 15
 # A worker died after its task had ended and before its word had arrived: dask gives the task to another one,
@@ -54,6 +54,7 @@ class DaskBackend:
                     # Even without a dashboard it answers about itself: on any free port, and to this machine.
                     scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                     silence_logs=logging.CRITICAL,
+                    env=one_target(),
                 )
         try:
             self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS)

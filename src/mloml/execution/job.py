@@ -6,9 +6,13 @@ import dataclasses
 import gc
 import os
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import CellFileError, CodeChangedError, DataFormatError, KernelError, StoreError
@@ -178,14 +182,46 @@ def plain_text(make: Callable[[], str], longest: int, *, lines: bool = False) ->
 
 def prepare_for(job: Job) -> Dataset:
     """Return the data of a job, once nothing in this process stands against computing its cell."""
-    from mloml.checks.check import check_kernels
     from mloml.evaluation.cell import make_learner
-    from mloml.execution.kernel_use import kernels_of
+    from mloml.evaluation.lookup import is_foreign
 
     _require_same_code(job.cell)
     data = _dataset(job)
-    check_kernels(kernels_of(make_learner(job.cell)))
+    if not is_foreign(job.cell.algorithm.learner):
+        warm_up(make_learner(job.cell))
     return data
+
+
+def warm_up(learner: Any) -> None:
+    """Load or compile, and check, what a learner calls: no cell's time or limit includes it."""
+    from mloml.evaluation.scoring import Rows
+
+    angles = np.arange(24.0)
+    X, y = np.stack([np.sin(angles), np.cos(angles), np.sin(3 * angles)], axis=1), np.arange(24) % 3
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Rows(X, y, X, y, 5).error(learner.fit(X, y))
+    except KernelError:
+        raise
+    except Exception:  # its parameters may not suit so few rows; the cell itself will tell
+        return
+
+
+def one_target() -> dict[str, str]:
+    """Return the variables that make numba compile for one target on all machines that have it.
+
+    Two such machines with the same versions then run the same machine code. What remains is BLAS.
+    """
+    try:
+        flags = Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split()
+    except OSError:
+        flags = []
+    if "NUMBA_CPU_NAME" in os.environ or not {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"} <= {
+        *flags
+    }:
+        return {}
+    return {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
 
 
 def _require_same_code(cell: Cell) -> None:

@@ -20,7 +20,16 @@ from joblib.externals.loky.process_executor import (
 
 from mloml.execution.ending import end_with_main_thread, when_main_thread_ends
 from mloml.execution.guard import GUARD
-from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, wants_another_worker
+from mloml.execution.job import (
+    MOST_STARTS,
+    Job,
+    Outcome,
+    compute,
+    lost,
+    never_began,
+    one_target,
+    wants_another_worker,
+)
 
 IDLE_SECONDS = 120
 """How long a worker without work stays: a sweep's next job finds it warm, a notebook gets its memory back."""
@@ -136,7 +145,11 @@ class Slot:
                 raise ShutdownExecutorError("the run is over")
             if self._executor is None:
                 self._executor = ProcessPoolExecutor(
-                    1, timeout=IDLE_SECONDS, initializer=_begin, initargs=(os.getpid(),), env=ONE_THREAD
+                    1,
+                    timeout=IDLE_SECONDS,
+                    initializer=_begin,
+                    initargs=(os.getpid(),),
+                    env=ONE_THREAD | one_target(),
                 )
             self._future = self._executor.submit(compute, job)
             return self._future

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,24 @@ from typing import Any
 from mloml.errors import ConfigError
 from mloml.execution.ending import children_deaf_to_interruption, end_with_main_thread
 from mloml.execution.guard import GUARD
-from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, stored
+from mloml.execution.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, one_target, stored
 
 POLL_SECONDS = {"slurm": 5.0, "local": 0.2}
+
+
+@contextmanager
+def variables(given: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @dataclass
@@ -85,7 +101,7 @@ class SlurmBackend:
         self._active = []
 
     def _submit(self, bundles: list[Bundle]) -> None:
-        with children_deaf_to_interruption():
+        with children_deaf_to_interruption(), variables(one_target()):
             tasks = self._executor.map_array(compute_all, [bundle.jobs for bundle in bundles])
         for bundle, task in zip(bundles, tasks, strict=True):
             bundle.task = task

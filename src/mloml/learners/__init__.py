@@ -18,7 +18,7 @@ def find_learners() -> dict[str, type[Any]]:
     """Return all learners by name.
 
     >>> sorted(find_learners())[:3]
-    ['Euclidean', 'KISSME', 'LEGO']
+    ['DiagonalMOML', 'Euclidean', 'ExplicitMLOML']
     """
     found: dict[str, type[Any]] = {}
     for module in iter_modules(__path__, f"{__name__}."):

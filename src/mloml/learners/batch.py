@@ -1,4 +1,4 @@
-"""What the batch learners share: checked input, rows by class, and fixed target neighbours."""
+"""What the batch learners share: checked input, rows by class, target neighbours, good coordinates."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import ThreadpoolController
 
-from mloml.kernels.neighbours import nearest_of_class
+from mloml.arrays import Array, Index
 
-from .base import Array, MetricLearner
-from .sparse_rows import validate_rows
+from .base import MetricLearner
+from .neighbours import nearest_of_class
+from .rows import validate_rows
 
-Codes = NDArray[np.intp]
+Codes = Index
+WHITENING = 1e-12  # variances below this share of the mean count as this large
+ORDINARY = 10  # rows whose largest entry is within this power of two, up or down, are taken as they are
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class ByClass:
     """Rows sorted by class, in their given order within a class; ``starts[c]:starts[c + 1]`` are class c."""
 
     X: Array
-    starts: NDArray[np.intp]
+    starts: Index
 
     @classmethod
     def of(cls, X: Array, codes: Codes) -> ByClass:
@@ -38,7 +41,7 @@ class ByClass:
         """The class of each sorted row."""
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
-    def target_neighbours(self, n_neighbors: int) -> NDArray[np.intp]:
+    def target_neighbours(self, n_neighbors: int) -> Index:
         """Return the nearest rows of each row's own class, -1 for rows that are alone in theirs.
 
         The number of targets is lowered to the size of the smallest class minus one; classes of a single row,
@@ -48,6 +51,11 @@ class ByClass:
         targets = np.empty((len(self.X), min(n_neighbors, int(sizes[sizes > 1].min()) - 1)), dtype=np.intp)
         nearest_of_class(self.X, self.starts, targets)
         return targets
+
+    def differences(self, targets: Index) -> Array:
+        """Return ``xi - xj`` for the targets j of all rows i that have any."""
+        linked = targets[:, 0] >= 0
+        return (self.X[linked, None] - self.X[targets[linked]]).reshape(-1, self.X.shape[1])
 
 
 @cache
@@ -82,7 +90,7 @@ def labelled_rows_of_all(models: Sequence[MetricLearner], X: ArrayLike, y: Array
     return rows, codes
 
 
-def require_pairs(learner: MetricLearner, codes: Codes) -> NDArray[np.intp]:
+def require_pairs(learner: MetricLearner, codes: Codes) -> Index:
     """Return the class sizes, or say why there is nothing to learn from.
 
     Every method here compares rows of one class with rows of others: it needs two classes and
@@ -103,3 +111,65 @@ def factor_of(M: Array) -> Array:
     """Return an ``L`` with ``L'L = M`` by eigenvalues; those below zero by rounding count as zero."""
     values, vectors = np.linalg.eigh(M)
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
+
+def unit_of(rows: Array) -> float:
+    """Return a power of two that brings rows of any size near 1; 1 for rows of ordinary size.
+
+    >>> unit_of(np.array([[300.0, -4.0]])), unit_of(np.array([[3e6, -4.0]]))
+    (1.0, 2.384185791015625e-07)
+    """
+    exponent = int(np.frexp(np.abs(rows).max())[1])
+    return 1.0 if abs(exponent) <= ORDINARY else float(np.ldexp(1.0, -exponent))
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates ``x̃ = W x`` in which the differences to pull together are (nearly) white.
+
+    L-BFGS needs several times fewer steps there than on features of unequal scale, and with fewer rows than
+    features it has far fewer variables. Any A in these coordinates stands for ``L = V A W + (I - V V')``,
+    V an orthonormal basis of the rows' span: where no two rows differ, the metric stays Euclidean.
+    """
+
+    V: Array
+    W: Array
+    start: Array  # the A of L = I
+
+    @classmethod
+    def of(cls, X: Array, differences: Array) -> Coordinates:
+        """Choose coordinates for the rows of X from the differences that are to be pulled together."""
+        V = span(X)
+        inside = differences @ V
+        white, start = whitening(inside.T @ inside)
+        return cls(V, white.T @ V.T, start)
+
+    def factor(self, A: Array) -> Array:
+        """Return the L of the input space for the factor A of these coordinates."""
+        return in_input_space(self.V, A @ self.W @ self.V)
+
+
+def span(X: Array) -> Array:
+    """Return an orthonormal basis, in columns, of the differences between rows of X."""
+    _, sizes, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    rank = max(1, int(np.sum(sizes > max(X.shape) * np.finfo(np.float64).eps * sizes[0])))
+    return Vt[:rank].T
+
+
+def whitening(scatter: Array) -> tuple[Array, Array]:
+    """Return the matrix that makes row vectors with this scatter (nearly) white, and its inverse transposed.
+
+    >>> white, back = whitening(np.diag([4.0, 9.0]))
+    >>> np.round(white.T @ np.diag([4.0, 9.0]) @ white, 6), np.round(white @ back.T, 6)
+    (array([[1., 0.],
+           [0., 1.]]), array([[1., 0.],
+           [0., 1.]]))
+    """
+    scales, axes = np.linalg.eigh(scatter)
+    roots = np.sqrt(np.maximum(scales, 0.0) + WHITENING * (scales.mean() or 1.0))
+    return axes / roots, axes * roots
+
+
+def in_input_space(V: Array, B: Array) -> Array:
+    """Return the L that acts as B on the span of V and as the identity beside it."""
+    return V @ B @ V.T + np.eye(len(V)) - V @ V.T

@@ -1,133 +1,92 @@
-"""Clusters of mapped rows, and the two large-margin objectives that ML-CC builds on them."""
+"""k-means inside groups of rows, with ties that every processor breaks alike."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
+from sklearn.cluster import kmeans_plusplus
 
-from mloml.kernels.eights import wide_zeros
-from mloml.kernels.mlcc import centre_descent, centre_value, room_for
-from mloml.kernels.mlcc_lloyd import about_means, lloyd_in_groups
-from mloml.kernels.mlcc_whole import Clusters, cluster_descent, cluster_objective
+from mloml.arrays import Array, Index
 
-from .base import Array
-from .batch import Codes
-from .descent import Descent, descend
+from .compiled import exact, exact_entry
 
 LLOYD_STEPS = 100
 
 
-def first_centres(Z: Array, groups: Codes, n_clusters: int, seed: np.random.RandomState) -> list[Array]:
+def first_centres(
+    X: Array, groups: Sequence[Index], n_clusters: int, seed: np.random.RandomState
+) -> list[Array]:
     """Choose centres in each group by k-means++, as many as asked for or as the group has rows."""
-    members = [Z[groups == g] for g in range(int(groups.max()) + 1)]
-    return [rows[far_apart(rows, min(n_clusters, len(rows)), seed)] for rows in members]
+    return [kmeans_plusplus(X[own], min(n_clusters, len(own)), random_state=seed)[0] for own in groups]
 
 
-def far_apart(rows: Array, count: int, seed: np.random.RandomState) -> Codes:
-    """Choose rows by k-means++: those that scikit-learn chooses, without its checks at each of many calls.
-
-    Same random numbers, same products: rows at equal distances are told apart by their rounding alone.
-    """
-    n, trials = len(rows), 2 + int(np.log(count))
-    chosen, ones = np.empty(count, dtype=np.intp), np.ones((n, 1))
-    squares = np.einsum("ij,ij->i", rows, rows)
-    chosen[0] = seed.choice(n, p=np.full(n, 1.0 / n))
-    nearest = _squared_distances(rows, chosen[:1], squares)
-    total = (nearest @ ones[:, 0])[0]
-    for c in range(1, count):
-        draws = seed.uniform(size=trials) * total
-        candidates = np.minimum(np.searchsorted(np.cumsum(nearest), draws), n - 1)
-        trial = np.minimum(nearest, _squared_distances(rows, candidates, squares))
-        totals = (trial @ ones)[:, 0]
-        best = int(totals.argmin())
-        chosen[c], nearest, total = candidates[best], trial[best], totals[best]
-    return chosen
-
-
-def _squared_distances(rows: Array, some: Codes, squares: Array) -> Array:
-    """Return the squared distances of some rows, one line each, from all."""
-    D = -2.0 * (rows[some] @ rows.T)
-    D += squares[some, None]
-    D += squares
-    return np.maximum(D, 0.0, out=D)
-
-
-def cluster(Z: Array, group_starts: Codes, centres: Array, centre_starts: Codes) -> Codes:
-    """Run k-means in each group from its centres; number the clusters through, empty ones left out.
-
-    Rows ``group_starts[g]:group_starts[g + 1]`` are a group; so are its centres by ``centre_starts``.
-    """
-    labels = np.empty(len(Z), dtype=np.intp)
-    lloyd_in_groups(Z, group_starts, centres.copy(), centre_starts, labels, LLOYD_STEPS)
+def cluster(Z: Array, groups: Sequence[Index], centres: Sequence[Array]) -> Index:
+    """Run k-means in each group from its centres; number the clusters through, empty ones left out."""
+    labels, used = np.empty(len(Z), dtype=np.int64), 0
+    for own, first in zip(groups, centres, strict=True):
+        found = np.full(len(own), -1)
+        lloyd(np.ascontiguousarray(Z[own].T), np.array(first, order="C"), found, LLOYD_STEPS)
+        numbers = np.cumsum(np.bincount(found) > 0) - 1
+        labels[own] = used + numbers[found]
+        used += numbers[-1] + 1
     return labels
 
 
-@dataclass(frozen=True)
-class Clustered:
-    """Rows with the number of the cluster of each, the clusters' means, and the rows minus their means."""
-
-    X: Array
-    labels: Codes
-    means: Array
-    apart: Array
-
-    @classmethod
-    def of(cls, X: Array, labels: Codes) -> Clustered:
-        """Take rows with labels ``0 … labels.max()``; every label occurs."""
-        X = np.ascontiguousarray(X)
-        means, apart = np.empty((int(labels.max()) + 1, X.shape[1])), np.empty_like(X)
-        about_means(X, labels, means, apart)
-        return cls(X, labels, means, apart)
+def means_of(X: Array, labels: Index) -> Array:
+    """Return the mean of each cluster; every label from 0 on occurs."""
+    members = (np.arange(labels.max() + 1)[:, None] == labels).astype(np.float64)
+    return (members @ X) / members.sum(axis=1, keepdims=True)
 
 
-class CentreMargin:
-    """Each row nearer to its own cluster's centre than to any centre of another class, by a margin of one.
+@exact_entry
+def lloyd(Z: Array, centres: Array, labels: Index, max_iter: int) -> None:
+    """Alternate nearest centres (ties: the first) and means, in place, until no label changes.
 
-    ``(1 - μ) Σ_i D(xi, m⁺) + μ Σ_i Σ_{m of other classes} [1 + D(xi, m⁺) - D(xi, m)]₊``
-
-    Rows are in the coordinates ``x W``, in which the scatter about the means, ``scatter`` in those of X, is
-    diagonal; ``codes`` are the rows' classes.
+    The columns of Z are clustered. A centre that loses all of them stays where it is.
     """
-
-    def __init__(self, data: Clustered, codes: Codes, W: Array, scatter: Array) -> None:
-        k, d = data.means.shape
-        classes = np.empty(k, dtype=np.intp)
-        classes[data.labels] = codes
-        padded, M = wide_zeros(d, d)[:d], wide_zeros(k, d)
-        padded[:, :d] = W
-        np.matmul(data.means, padded, out=M[:k])
-        pulls = np.einsum("ab,ab->b", W, scatter @ W)
-        self.room = room_for(data.X @ padded, data.labels, M, classes, pulls)
-
-    def evaluate(self, L: Array, mu: float) -> tuple[float, Array]:
-        """Return the objective and its gradient with respect to L."""
-        gradient = np.empty_like(L)
-        return centre_value(np.ascontiguousarray(L), mu, self.room, gradient), gradient
-
-    def minimise(self, L: Array, mu: float, tol: float, max_iter: int) -> Descent:
-        """Minimise from L."""
-        return descend(centre_descent, L, mu, self.room, tol, max_iter)
+    n = Z.shape[1]
+    D, least, nearest = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    for _ in range(max_iter):
+        find_nearest(Z, centres, D, least, nearest)
+        changes = 0
+        for i in range(n):
+            changes += labels[i] != nearest[i]
+            labels[i] = nearest[i]
+        if changes == 0:
+            return
+        move_to_means(Z, labels, centres)
 
 
-class ClusterMargin:
-    """LMNN inside each cluster, with all members of a row's class as targets and all others as impostors."""
+@exact
+def find_nearest(Z: Array, centres: Array, D: Array, least: Array, nearest: Index) -> None:
+    """Find the nearest centre of each column of Z, the first of several; D is room for distances."""
+    n = Z.shape[1]
+    for c in range(centres.shape[0]):
+        for i in range(n):
+            D[i] = 0.0
+        for a in range(Z.shape[0]):
+            m = centres[c, a]
+            for i in range(n):
+                D[i] += (Z[a, i] - m) * (Z[a, i] - m)
+        for i in range(n):
+            nearer = c == 0 or D[i] < least[i]
+            least[i] = D[i] if nearer else least[i]
+            nearest[i] = c if nearer else nearest[i]
 
-    def __init__(self, data: Clustered, codes: Codes, W: Array, scatter: Array) -> None:
-        order = np.argsort(data.labels.astype(np.int32), kind="stable")
-        X = data.X[order] @ W
-        n, d = X.shape
-        starts = np.concatenate([[0], np.cumsum(np.bincount(data.labels))])
-        self.room = Clusters(
-            X, np.ascontiguousarray(X.T), starts, codes[order], np.empty((n, d)), np.empty((n, d)),
-            np.empty(n), np.zeros((d, d)), np.empty((d, d)), np.empty((d, d)),
-        )  # fmt: skip
 
-    def evaluate(self, L: Array, mu: float) -> tuple[float, Array]:
-        """Return the objective and its gradient with respect to L."""
-        gradient = np.empty_like(L)
-        return cluster_objective(np.ascontiguousarray(L), mu, self.room, gradient), gradient
-
-    def minimise(self, L: Array, mu: float, tol: float, max_iter: int) -> Descent:
-        """Minimise from L."""
-        return descend(cluster_descent, L, mu, self.room, tol, max_iter)
+@exact
+def move_to_means(Z: Array, labels: Index, centres: Array) -> None:
+    """Move each centre that has columns to their mean."""
+    sizes = np.zeros(centres.shape[0])
+    for i in range(Z.shape[1]):
+        sizes[labels[i]] += 1.0
+    for c in range(centres.shape[0]):
+        for a in range(Z.shape[0]):
+            centres[c, a] = 0.0 if sizes[c] > 0.0 else centres[c, a]
+    for a in range(Z.shape[0]):
+        for i in range(Z.shape[1]):
+            centres[labels[i], a] += Z[a, i]
+    for c in range(centres.shape[0]):
+        for a in range(Z.shape[0]):
+            centres[c, a] /= max(1.0, sizes[c])

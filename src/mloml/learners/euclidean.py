@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .base import MetricLearner
-from .sparse_rows import validate_rows
+from .rows import validate_rows
 
 
 class Euclidean(MetricLearner):

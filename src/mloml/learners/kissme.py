@@ -48,7 +48,7 @@ class KISSME(MetricLearner):
         alike, each by the mean over its same-class and over its other-class partners.
     n_pairs : int or None, default=None
         So many similar and as many dissimilar pairs are drawn at random, with replacement, each pair as
-        likely as any other (``weight`` has no say then). None: all pairs.
+        likely as any other (``weight`` is then ignored). None: all pairs.
     random_state : int, RandomState instance or None, default=None
         Seed of these draws.
 
@@ -142,7 +142,7 @@ class KISSME(MetricLearner):
 
 
 def require_squares(rows: Array) -> None:
-    """Refuse rows whose squares, or their inverses, are no numbers any more.
+    """Refuse rows whose squares, or their inverses, are not finite.
 
     >>> require_squares(np.array([[3e200, 1.0]]))
     Traceback (most recent call last):

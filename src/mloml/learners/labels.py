@@ -40,23 +40,23 @@ def announced_labels(classes: Any) -> list[Any]:
         given = classes.tolist() if hasattr(classes, "tolist") else classes
         if not isinstance(given, str | bytes):
             return list(dict.fromkeys(given))
-    except TypeError:  # it cannot be gone through, or what is in it is no label
+    except TypeError:  # not iterable, or something in it is not hashable
         pass
     raise ValueError(f"classes is {classes!r}, expected a sequence of labels")
 
 
 def require_label(label: Hashable) -> None:
-    """Refuse what is no label: it cannot be looked up, or it does not equal itself.
+    """Refuse what is not a label: it is not hashable, or it does not equal itself.
 
     >>> require_label(float("nan"))
     Traceback (most recent call last):
     ...
-    ValueError: y is nan, which is no label: it does not equal itself
+    ValueError: y is nan, which is not a label: it does not equal itself
     """
-    hash(label)  # anything else says itself that it is unhashable
+    hash(label)  # raises a TypeError of its own
     try:
         same = bool(label == label)
     except TypeError:  # pandas' NA does not know
         same = False
     if not same:
-        raise ValueError(f"y is {label!r}, which is no label: it does not equal itself")
+        raise ValueError(f"y is {label!r}, which is not a label: it does not equal itself")

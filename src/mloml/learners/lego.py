@@ -1,22 +1,202 @@
-"""LEGO: online metric learning from pairs with target distances, kept positive definite by LogDet."""
+"""LEGO: online metric learning from pairs with target distances (Jain et al. 2008)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import sqrt
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _num_samples
 
-from mloml.kernels.stack import layout
-from mloml.learners.triplets import Rule, distance_percentiles
+from mloml.arrays import Array, Counts
 
-from .base import Array, MetricLearner
-from .online import OnlineLearner, Triplets
-from .targets import FEWEST_ROWS, two_numbers
-from .widening import widened_square
+from .base import MetricLearner
+from .compiled import compiled, entry, ready
+from .layers import Layer
+from .linalg import LIMIT, REFUSED, UPDATES, WEAK, dot, hand_on, map_three
+from .online import OnlineLearner
+from .triplets import Rule
+
+SMALLEST_DISTANCE = 1e-12  # a pair nearer than this (squared) has no direction to learn from
+
+FEWEST_ROWS = 7
+"""Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one."""
+
+# With z the difference of a pair and y its target, the step is
+#
+#     M <- argmin  tr(M M_prev^-1) - logdet(M M_prev^-1) + eta/2 (z'Mz - y)²
+#        = M_prev - c (M_prev z)(M_prev z)' / (1 + c old),    old = z'M_prev z,  c = eta (new - y)
+#
+# where the new distance z'Mz is the positive root of  eta old new² + (1 - eta y old) new - old = 0. With
+# u = Lz and w = Mz = L'u the factor follows by
+#
+#     L <- L - k u w',    k = (1 - sqrt(new/old)) / old
+#
+# A triplet gives the pair (x, xp), drawn to `lower`, and then the pair (x, xq), drawn to `upper`.
+
+
+@compiled
+def shrinkage(old: float, y: float, eta: float) -> float:
+    """Return k, written without differences of nearly equal numbers."""
+    linear = 1.0 - eta * y * old
+    root = sqrt(linear * linear + 4.0 * eta * old * old)
+    new = 2.0 * old / (linear + root) if linear > 0.0 else (root - linear) / (2.0 * eta * old)
+    return eta * (new - y) * (new / old) / (1.0 + sqrt(new / old))  # 1 + c old = old / new
+
+
+@compiled
+def map_there_and_back(L: Array, D: Array, t: int, u: Array, v: Array, w: Array, x: Array) -> None:
+    """Set ``u = Lp``, ``v = Lq``, ``w = L'u`` and ``x = L'v``."""
+    d = L.shape[0]
+    for j in range(d):
+        w[j] = x[j] = 0.0
+    for i in range(d):
+        r = s = 0.0
+        for j in range(d):
+            r += L[i, j] * D[t, 0, j]
+            s += L[i, j] * D[t, 1, j]
+        u[i], v[i] = r, s
+        for j in range(d):
+            w[j] += r * L[i, j]
+            x[j] += s * L[i, j]
+
+
+@compiled
+def pair_step(D: Array, t: int, side: int, old: float, y: float, eta: float, counts: Counts) -> float:
+    """Return k of one pair, 0 where its samples coincide under the metric."""
+    if old < SMALLEST_DISTANCE:
+        for j in range(D.shape[2]):
+            if D[t, side, j] != 0.0:  # not one sample twice
+                counts[REFUSED] += 1
+                counts[WEAK] += 1
+                break
+        return 0.0
+    counts[UPDATES] += 1
+    return shrinkage(old, y, eta)
+
+
+@entry
+def lego_scan(
+    D: Array, L: Array, lower: float, upper: float, eta: float, counts: Counts, outputs: Array
+) -> int:
+    """Learn from the pairs of D in order; return how many triplets were seen (fewer: the layer diverged)."""
+    d = L.shape[0]
+    u, v, z, w, x = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    for t in range(D.shape[0]):
+        map_there_and_back(L, D, t, u, v, w, x)
+        near = dot(u, u)
+        if not near + dot(v, v) + upper < LIMIT:
+            return t
+        if eta > 0.0:
+            k = pair_step(D, t, 0, near, lower, eta, counts)
+            along = 0.0  # then v = Lq and x = L'v of the new L
+            for j in range(d):
+                along += k * w[j] * D[t, 1, j]
+            for i in range(d):
+                v[i] -= along * u[i]
+            far, back = dot(v, v), along + k * dot(u, v)
+            for j in range(d):
+                x[j] -= back * w[j]
+            k_q = pair_step(D, t, 1, far, upper, eta, counts)
+            for i in range(d):
+                f, g = k * u[i], k_q * v[i]
+                for j in range(d):
+                    L[i, j] -= f * w[j] + g * x[j]
+        if outputs.shape[0] > 0:
+            map_three(L, D, t, u, v, z)
+            hand_on(outputs, t, u, v, z)
+    return D.shape[0]
+
+
+class LEGOLayer(Layer):
+    """A factor ``L`` of the metric that learns from pairs by the step above.
+
+    Parameters
+    ----------
+    n_features, step
+        See :class:`~mloml.learners.layers.Layer`.
+    targets : (float, float)
+        Target squared distances of similar and dissimilar pairs, in the units of the user's rows.
+    """
+
+    def __init__(self, n_features: int, step: float, targets: tuple[float, float]) -> None:
+        super().__init__(n_features, step)
+        self.targets = targets
+
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``."""
+        ready("lego")
+        seen: int = lego_scan(D, self.L, *self.targets, self.step, self.counts, outputs)
+        return seen
+
+    def set_scale(self, scale: float) -> None:
+        """Divide the targets as squared distances of rows are divided."""
+        lower, upper = self.targets
+        self.targets = lower / scale / scale, upper / scale / scale
+
+
+def two_numbers(name: str, given: Any, limit: float = np.inf) -> tuple[float, float]:
+    """Return two finite numbers in order, or say what was expected.
+
+    >>> two_numbers("percentiles", [5, 95], 100.0)
+    (5.0, 95.0)
+    >>> two_numbers("targets", (2, 1))
+    Traceback (most recent call last):
+    ...
+    ValueError: targets is (2, 1), expected two numbers with 0 <= lower <= upper
+    """
+    try:
+        lower, upper = (float(value) for value in given)
+    except (TypeError, ValueError):
+        lower = upper = np.nan
+    if not (0 <= lower <= upper <= limit and upper < np.inf):
+        most = f" <= {limit:g}" if limit < np.inf else ""
+        raise ValueError(f"{name} is {given!r}, expected two numbers with 0 <= lower <= upper{most}")
+    return lower, upper
+
+
+def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), max_rows: int = 2000) -> Array:
+    """Return percentiles of all squared distances between rows; evenly spaced rows when there are very many.
+
+    >>> distance_percentiles(np.array([[0.0], [1.0], [3.0]]), (0, 100))
+    array([1., 9.])
+    """
+    if len(X) < 2:
+        return np.zeros(len(percentiles))
+    if len(X) > max_rows:
+        X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
+    distances = pdist(X, "sqeuclidean")
+    if not distances.max() < np.inf:
+        largest = np.abs(X).max()
+        raise ValueError(
+            f"the largest entry of X is {largest:g}: squared distances of such rows are infinite and have "
+            "no percentiles; scale the rows, or give targets=(lower, upper)"
+        )
+    return np.percentile(distances, percentiles, overwrite_input=True)
+
+
+def lego_targets(
+    settings: Mapping[str, Any], X: Array | None, fewest: int = FEWEST_ROWS
+) -> tuple[float, float]:
+    """Return the target distances: ``settings["targets"]``, or percentiles of at least ``fewest`` rows."""
+    targets = settings.get("targets", "percentiles")
+    if not isinstance(targets, str):
+        return two_numbers("targets", targets)
+    if targets != "percentiles":
+        raise ValueError(f"targets is {targets!r}, expected 'percentiles' or two numbers")
+    count = 0 if X is None else len(X)
+    if X is None or count < fewest:
+        raise ValueError(
+            f"percentiles need at least {fewest} rows in the first call, got {count} sample(s); "
+            "give layer_params={'targets': (lower, upper)} for a stream"
+        )
+    low, high = two_numbers("percentiles", settings.get("percentiles", (5, 95)), 100.0)
+    lower, upper = distance_percentiles(X, (low, high)).tolist()
+    return lower, upper
 
 
 class LEGO(OnlineLearner, MetricLearner):
@@ -43,20 +223,8 @@ class LEGO(OnlineLearner, MetricLearner):
         at least 7.
     percentiles : (float, float), default=(5, 95)
         Which percentiles.
-    gate : bool, default=False
-        Move a pair only when it violates its target: similar farther, dissimilar nearer.
-    scale : "auto", float or None, default="auto"
-        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
-        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
-        of the rows up to the first triplet in a stream. None: nothing. ``transform`` takes rows as they are.
-    scans : int, default=20
-        How often ``fit`` goes over the rows.
-    shuffle : bool, default=True
-        Whether each scan of ``fit`` puts the rows into a new random order.
-    random_state : int, RandomState instance or None, default=None
-        Seed of these orders.
-    triplets : {"released", "latest"}, default="released"
-        How partners are chosen, see :mod:`mloml.learners.triplets`.
+    scale, scans, shuffle, random_state, triplets
+        See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
@@ -77,7 +245,7 @@ class LEGO(OnlineLearner, MetricLearner):
     plain 5-NN (``benchmarks/defaults.py --choose``); 0.01 was .07 below on one of
     them. Choose it by cross-validation as in the example.
 
-    Without ``gate`` both pairs of every triplet are moved, so ``n_updates_`` near twice ``n_triplets_`` is as
+    Both pairs of every triplet are moved, so ``n_updates_`` near twice ``n_triplets_`` is as
     it should be; fewer says that pairs coincide under the metric.
 
     References
@@ -103,12 +271,9 @@ class LEGO(OnlineLearner, MetricLearner):
         "eta": [Interval(Real, 0, None, closed="left")],
         "targets": [StrOptions({"percentiles"}), "array-like"],
         "percentiles": ["array-like"],
-        "gate": ["boolean"],
     }
 
     step_parameter = "eta"
-
-    _scan = "lego.lego_scan"
 
     def __init__(
         self,
@@ -116,7 +281,6 @@ class LEGO(OnlineLearner, MetricLearner):
         *,
         targets: str | ArrayLike = "percentiles",
         percentiles: tuple[float, float] = (5, 95),
-        gate: bool = False,
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
@@ -126,55 +290,15 @@ class LEGO(OnlineLearner, MetricLearner):
         self.eta = eta
         self.targets = targets
         self.percentiles = percentiles
-        self.gate = gate
-        self.scale = scale
-        self.scans = scans
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.triplets = triplets
+        super().__init__(scale, scans, shuffle, random_state, triplets)
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Go on learning from rows that arrive now; the first call may have to set the targets."""
-        if not hasattr(self, "_stream"):
-            self._require_rows(_num_samples(X))
-        return super().partial_fit(X, y, classes)
-
-    def _start_stream(self, X: Array, y: NDArray[Any] | None) -> None:
-        self._require_rows(len(X))
-        super()._start_stream(X, y)
-
-    def _require_rows(self, count: int) -> None:
+    def _require_first_rows(self, count: int) -> None:
         if isinstance(self.targets, str) and count < FEWEST_ROWS:
             raise ValueError(
                 f"targets='percentiles' needs at least {FEWEST_ROWS} rows in the first call of partial_fit, "
                 f"got {count} sample(s); give targets=(lower, upper) for a stream"
             )
 
-    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        self.targets_ = self._find_targets(X)
-        self._L = np.eye(n_features)
-        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
-
-    def _find_targets(self, X: Array | None) -> tuple[float, float]:
-        if isinstance(self.targets, str):
-            low, high = two_numbers("percentiles", self.percentiles, 100.0)
-            assert X is not None  # only explicit targets do without rows
-            lower, upper = distance_percentiles(X, (low, high))
-            return float(lower), float(upper)
-        return two_numbers("targets", self.targets)
-
-    def _widen(self, n_features: int) -> None:
-        self._L = widened_square(self._L, n_features)
-
-    def _learn(self, rows: Array, triplets: Triplets) -> None:
-        from mloml.kernels.lego import lego_scan
-
-        if self.diverged_:
-            return
-        lower, upper = (target / self.scale_ / self.scale_ for target in self.targets_)
-        settings = (lower, upper, bool(self.gate), float(self.eta))
-        if lego_scan(rows, triplets, self._L, *settings, self._counters) < len(triplets):
-            self._stop_beyond_bounds()
-
-    def _factor(self) -> Array:
-        return self._L
+    def _new_state(self, n_features: int, X: Any) -> LEGOLayer:
+        self.targets_ = lego_targets({"targets": self.targets, "percentiles": self.percentiles}, X, fewest=0)
+        return LEGOLayer(n_features, float(self.eta), self.targets_)

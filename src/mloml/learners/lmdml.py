@@ -1,42 +1,220 @@
-"""LMDML: large-margin distance metric learning by single-row steps that stay positive definite."""
+"""LMDML: large-margin distance metric learning by single-sample steps that stay positive definite.
+
+After Nguyen, Morell and De Baets (2020) and the MATLAB code they released.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from mloml.kernels.lmdml import epoch, mean_hinge
-from mloml.kernels.lmdml_rows import in_blocks, no_products, places_of, units_of
-from mloml.kernels.lmdml_search import self_products
-from mloml.kernels.padding import padded_copy
+from mloml.arrays import Array, Codes, Index
 
-from .base import Array, MetricLearner
-from .batch import ByClass, Codes, factor_of, labelled_rows, labelled_rows_of_all, require_pairs
+from .base import MetricLearner
+from .batch import ByClass, factor_of, labelled_rows, require_pairs
+from .compiled import compiled, exact, exact_entry, ready
+from .linalg import invert
 
-Targets = NDArray[np.intp]
-FEW_UPDATES = 0.01  # share of rows updated in an epoch below which learning stops
+SAFETY = 0.9  # share of the largest step that keeps M positive definite
+DRIFT = 1e-7  # |M K u - u| / |u| above which K is computed anew
+USELESS = 1e-3  # still above this after renewal: M is too near singular for a step
+FEW_UPDATES = 0.01  # share of samples updated in an epoch below which learning stops
+BLOCK = 128  # samples that are read together; fixed, so that the compiler can vectorise along them
+ROUNDING = 1e-9  # far above the errors of h - 2 x'y, as a share of the largest h that the bound allows
+
+# With D_M(x, z) = (x - z)'M(x - z) the objective is
+#
+#     min  1/n sum_i [1 + D_M(x_i, x_i+) - D_M(x_i, x_i-)]+     over positive definite M with tr M <= B
+#
+# x_i+ is the farthest of K fixed targets, x_i- the nearest sample of another class, both under the current M.
+# A visit to x_i with a positive hinge, u = x_i+ - x_i and v = x_i- - x_i takes the step
+#
+#     M <- scaling (M + alpha (vv' - uu')),    alpha = min(0.9 alpha_max, rate),    scaling = min(1, B / tr M)
+#     alpha_max = 2 / (u'Ku - v'Kv + sqrt((v'Kv - u'Ku)² + 4 (v'Kv u'Ku - (u'Kv)²))),    K = M^-1
+#
+# At alpha_max M would become singular. K follows by two rank-one updates (Sherman-Morrison).
+#
+# Every visit searches all samples for x_i-. That takes O(nd) if h_j = x_j'M x_j is kept up to date:
+#
+#     D_M(x_i, x_j) = h_i + h_j - 2 x_j'y,    y = M x_i
+#     h_j <- scaling (h_j + alpha ((v'x_j)² - (u'x_j)²))
+#
+# These distances have rounding errors. Samples that may be the nearest are measured again by differences,
+# with sums in a fixed order, and the first one wins a tie: balance is full of exact ties.
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """What fits to the same rows share: rows by class, as given and as the passes read them, and targets."""
+@exact
+def quadratic(A: Array, x: Array, out: Array) -> float:
+    """Set ``out = A x`` for a symmetric A; return x'A x."""
+    d = A.shape[0]
+    for b in range(d):
+        out[b] = 0.0
+    for a in range(d):
+        for b in range(d):
+            out[b] += x[a] * A[a, b]
+    value = 0.0
+    for b in range(d):
+        value += out[b] * x[b]
+    return value
 
-    data: ByClass
-    codes: Codes
-    targets: Targets
-    places: NDArray[np.intp]
-    X: Array
-    blocks: NDArray[np.float32]
+
+@exact
+def distance(M: Array, X: Array, j: int, i: int, out: Array, work: Array) -> float:
+    """Set ``out = x_j - x_i``; return D_M(x_i, x_j)."""
+    for a in range(X.shape[1]):
+        out[a] = X[j, a] - X[i, a]
+    return quadratic(M, out, work)
+
+
+@compiled
+def sweep(X: Array, y: Array, u: Array, v: Array, alpha: float, scaling: float, h: Array, D: Array) -> None:
+    """Bring h up to the last step (u, v, alpha, scaling); then D_j = h_j - 2 x_j'y.
+
+    Sample j is ``X[j // BLOCK, :, j % BLOCK]``. Features are taken three at a time, so that the sums are read
+    and stored less often; zeros fill up the last three.
+    """
+    xy, xu, xv = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for b in range(X.shape[0]):
+        for k in range(BLOCK):
+            xy[k] = xu[k] = xv[k] = 0.0
+        for a in range(0, X.shape[1], 3):
+            y0, y1, y2, u0, u1, u2 = y[a], y[a + 1], y[a + 2], u[a], u[a + 1], u[a + 2]
+            v0, v1, v2 = v[a], v[a + 1], v[a + 2]
+            for k in range(BLOCK):
+                x0, x1, x2 = X[b, a, k], X[b, a + 1, k], X[b, a + 2, k]
+                xy[k] += y0 * x0 + y1 * x1 + y2 * x2
+                xu[k] += u0 * x0 + u1 * x1 + u2 * x2
+                xv[k] += v0 * x0 + v1 * x1 + v2 * x2
+        for k in range(BLOCK):
+            h[b, k] = scaling * (h[b, k] + alpha * (xv[k] * xv[k] - xu[k] * xu[k]))
+            D[b, k] = h[b, k] - 2.0 * xy[k]
+
+
+@exact
+def farthest_target(M: Array, X: Array, i: int, targets: Index, u: Array, work: Array) -> float:
+    """Set ``u = x_i+ - x_i``; return D_M(x_i, x_i+)."""
+    farthest, largest = targets[i, 0], -1.0
+    for t in range(targets.shape[1]):
+        near = distance(M, X, targets[i, t], i, u, work)
+        if near > largest:
+            farthest, largest = targets[i, t], near
+    return distance(M, X, farthest, i, u, work)
+
+
+@exact
+def nearest_impostor(
+    M: Array, X: Array, i: int, starts: Index, own: int, D: Array, margin: float, v: Array, work: Array
+) -> float:
+    """Set ``v = x_i- - x_i``; return D_M(x_i, x_i-). ``margin`` is above twice the rounding errors in D."""
+    nearest, smallest, limit = i, np.inf, np.inf
+    for c in range(starts.shape[0] - 1):
+        if c == own:
+            continue
+        for j in range(starts[c], starts[c + 1]):
+            if D[j] <= limit:
+                limit = min(limit, D[j] + margin)
+                far = distance(M, X, j, i, v, work)
+                if far < smallest:
+                    nearest, smallest = j, far
+    distance(M, X, nearest, i, v, work)
+    return smallest
+
+
+@exact
+def drift(M: Array, Ku: Array, u: Array, work: Array) -> float:
+    """Return |M K u - u| / |u|."""
+    quadratic(M, Ku, work)
+    error = size = 0.0
+    for a in range(M.shape[0]):
+        error += (work[a] - u[a]) ** 2
+        size += u[a] ** 2
+    return np.sqrt(error / size) if size > 0.0 else 0.0
+
+
+@exact
+def safe_step(M: Array, K: Array, u: Array, v: Array, rate: float, bound: float) -> tuple[float, float]:
+    """Take the step, with K following; return alpha (0 if no step was possible) and scaling."""
+    d = M.shape[0]
+    Ku, Kv, w = np.empty(d), np.empty(d), np.empty(d)
+    uu = quadratic(K, u, Ku)
+    if not drift(M, Ku, u, w) <= DRIFT:
+        invert(M, K)
+        uu = quadratic(K, u, Ku)
+        if not drift(M, Ku, u, w) <= USELESS:
+            return 0.0, 1.0
+    vv = quadratic(K, v, Kv)
+    uv = 0.0
+    for a in range(d):
+        uv += Ku[a] * v[a]
+    denominator = uu - vv + np.sqrt((vv - uu) ** 2 + 4.0 * max(0.0, vv * uu - uv * uv))
+    largest = 2.0 / denominator if denominator > 0.0 else np.inf
+    alpha = min(SAFETY * largest, rate)
+
+    shrink = alpha / (1.0 + alpha * vv)  # (M + alpha vv')^-1 = K - shrink Kv (Kv)'
+    wu = uu - shrink * uv * uv
+    if not 1.0 - alpha * wu > 0.0:
+        return 0.0, 1.0
+    grow = alpha / (1.0 - alpha * wu)  # and w = (M + alpha vv')^-1 u
+    trace = 0.0
+    for a in range(d):
+        w[a] = Ku[a] - shrink * uv * Kv[a]
+        trace += M[a, a] + alpha * (v[a] * v[a] - u[a] * u[a])
+    scaling = bound / trace if trace > bound else 1.0
+    back = 1.0 / scaling
+    for a in range(d):
+        for b in range(d):
+            M[a, b] = scaling * (M[a, b] + alpha * (v[a] * v[b] - u[a] * u[b]))
+            K[a, b] = back * (K[a, b] + grow * w[a] * w[b] - shrink * Kv[a] * Kv[b])
+    return alpha, scaling
+
+
+@exact_entry
+def epoch(
+    M: Array, X: Array, starts: Index, codes: Codes, targets: Index, order: Index, step: int, max_steps: int,
+    updates: int, rate: float, bound: float, margin: float,
+) -> tuple[int, int, float]:  # fmt: skip
+    """Visit the samples in ``order``, with steps up to rate / sqrt(step), and move violators to its front.
+
+    Return the numbers of steps and updates so far, and the sum of the hinges, each under the M of its visit.
+    A rate of 0 only measures them. Samples are sorted by class.
+    """
+    n, d = X.shape
+    n_blocks, m = (n - 1) // BLOCK + 1, (d + 2) // 3 * 3
+    blocks, h, D = np.zeros((n_blocks, m, BLOCK)), np.zeros((n_blocks, BLOCK)), np.empty((n_blocks, BLOCK))
+    flat = D.reshape(n_blocks * BLOCK)
+    y, u, v, work = np.zeros(m), np.zeros(m), np.zeros(m), np.empty(d)
+    for j in range(n):
+        h[j // BLOCK, j % BLOCK] = quadratic(M, X[j], work)
+        for a in range(d):
+            blocks[j // BLOCK, a, j % BLOCK] = X[j, a]
+    K = np.zeros((d, d))  # has drifted: the first step renews it
+    alpha, scaling = 0.0, 1.0  # of a step that h does not know yet
+    front, loss = 0, 0.0
+    for position in range(order.shape[0]):
+        if step >= max_steps:
+            break
+        step += 1
+        i = order[position]
+        quadratic(M, X[i], y)
+        sweep(blocks, y, u, v, alpha, scaling, h, D)
+        alpha, scaling = 0.0, 1.0
+        hinge = 1.0 + farthest_target(M, X, i, targets, u, work)
+        hinge -= nearest_impostor(M, X, i, starts, codes[i], flat, margin, v, work)
+        if not hinge > 0.0:
+            continue
+        loss += hinge
+        if rate == 0.0:
+            continue
+        order[position], order[front] = order[front], i
+        front += 1
+        alpha, scaling = safe_step(M, K, u, v, rate / np.sqrt(step), bound)
+        updates += alpha > 0.0
+    return step, updates, loss
 
 
 class LMDML(MetricLearner):
@@ -46,19 +224,15 @@ class LMDML(MetricLearner):
 
         1/n Σ_i [1 + D_M(xi, xi⁺) - D_M(xi, xi⁻)]₊
 
-    where ``xi⁺`` is the farthest of K fixed target neighbours (nearest rows of the class in the input space)
-    and ``xi⁻`` the nearest row of another class, both under the current M. Rows are visited one at a time;
-    visit t, with ``u = x⁺ - x``, ``v = x⁻ - x`` and an active hinge, steps by ::
+    where ``xi⁺`` is the farthest of K fixed target neighbours (nearest samples of the class in the input
+    space) and ``xi⁻`` the nearest sample of another class, both under the current M. Samples are visited one
+    at a time. If the hinge is positive, visit t takes the step ``M += α (vv' - uu')``, ``u = x⁺ - x``,
+    ``v = x⁻ - x``, and scales M back to trace B. α is 1/√t, or nine tenths of the step that would make M
+    singular if that is smaller. Violators come first in the next epoch. Learning stops after an epoch that
+    updated fewer than 1 % of the samples.
 
-        M += α (vv' - uu'),    α = min(0.9 α_max, 1/√t)
-        α_max = 2 / (u'M⁻¹u - v'M⁻¹v + √((v'M⁻¹v - u'M⁻¹u)² + 4 (v'M⁻¹v · u'M⁻¹u - (u'M⁻¹v)²)))
-
-    and scales M back to trace B. α_max is where M would become singular. The inverse is tracked by rank-one
-    updates and renewed every 500 updates, or at once when it drifts. Violators come first in the next epoch;
-    learning stops when fewer than 1 % of the rows were updated in an epoch.
-
-    Classes with fewer than K + 1 rows lower K to the size of the smallest of them minus one. Classes of a
-    single row only serve as impostors.
+    Classes with fewer than K + 1 samples lower K to the size of the smallest of them minus one. Classes of a
+    single sample only serve as impostors.
 
     Parameters
     ----------
@@ -67,11 +241,11 @@ class LMDML(MetricLearner):
     n_neighbors : int, default=3
         K, the number of target neighbours.
     max_epochs : int, default=10
-        Largest number of passes over the rows.
+        Largest number of passes over the samples.
     max_steps : int, default=20000
         Largest number of visits.
     random_state : int, RandomState instance or None, default=None
-        Order of the rows in the first epoch.
+        Order of the samples in the first epoch.
 
     Attributes
     ----------
@@ -80,11 +254,19 @@ class LMDML(MetricLearner):
     classes_ : ndarray
         The class labels.
     objective_ : float
-        Mean hinge over the training rows at the end.
+        Mean hinge over the training samples at the end.
     n_iter_ : int
         Number of epochs begun.
     n_steps_, n_updates_ : int
         Number of visits, and of those that changed M.
+
+    Notes
+    -----
+    The problem is convex, yet the result depends on the order of the samples. The solver is the reason: safe
+    steps lead M to the border of the cone, where further steps are short or impossible, and more epochs do
+    not help. On standardised wine with B = 1, five seeds end at objectives of .23 to .28 (optimum: .17); M
+    differs by up to half its largest entry, the 5-NN errors by 2 of 89 samples. On wine with unit rows M
+    hardly leaves its start, far from the optimum, and differs by 2 %.
 
     Examples
     --------
@@ -114,92 +296,37 @@ class LMDML(MetricLearner):
     }
 
     def __init__(
-        self,
-        bound: float = 1.0,
-        n_neighbors: int = 3,
-        max_epochs: int = 10,
-        max_steps: int = 20000,
+        self, bound: float = 1.0, n_neighbors: int = 3, max_epochs: int = 10, max_steps: int = 20000,
         random_state: int | np.random.RandomState | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.bound = bound
         self.n_neighbors = n_neighbors
         self.max_epochs = max_epochs
         self.max_steps = max_steps
         self.random_state = random_state
 
-    def _kernels(self) -> set[str]:
-        return {
-            "neighbours.nearest_of_class",
-            "lmdml_search.self_products",
-            "lmdml.epoch",
-            "lmdml.mean_hinge",
-        }
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from labelled rows."""
-        self._descend(self._prepare(*labelled_rows(self, X, y)))
-        _ = self.objective_  # now: the rows need not be kept
-        return self
-
-    def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[float]) -> list[Self]:
-        """Fit a clone for each value of parameter ``name``; equal to fitting each by itself.
-
-        Along ``bound`` the fits share the rows as the passes read them, and their target neighbours. They
-        keep them until ``objective_`` is asked for, which takes a pass for each row and is rarely wanted.
-        """
-        models = [clone(self).set_params(**{name: value}) for value in values]
-        if name != "bound" or not models:
-            return [model.fit(X, y) for model in models]
-        shared = self._prepare(*labelled_rows_of_all(models, X, y))
-        for model in models:
-            model._descend(shared)
-        return models
-
-    def _prepare(self, rows: Array, codes: Codes) -> Prepared:
-        """Return what does not depend on the bound: the centred rows by class, and the targets of each."""
+        """Learn the metric from labelled samples."""
+        rows, codes = labelled_rows(self, X, y)
         require_pairs(self, codes)
+        ready("lmdml")
         data = ByClass.of(rows - rows.mean(axis=0), codes)
-        places = places_of(data.starts)
-        blocks = in_blocks(data.X, places, units_of(data.X, 1.0)[0])
         targets = data.target_neighbours(self.n_neighbors)
-        return Prepared(data, data.codes, targets, places, padded_copy(data.X), blocks)
-
-    def _descend(self, of: Prepared) -> None:
-        """Visit the rows epoch by epoch and publish the result."""
-        anchors = np.flatnonzero(of.targets[:, 0] >= 0)
+        anchors = np.flatnonzero(targets[:, 0] >= 0)
         order = check_random_state(self.random_state).permutation(anchors)
 
-        d, units, bound = of.data.X.shape[1], units_of(of.data.X, self.bound), float(self.bound)
-        M, K = padded_copy(np.eye(d) * (bound / d)), padded_copy(np.eye(d) * (d / bound))
-        h = no_products(of.blocks)
-        rows = of.X, of.blocks, units, of.places, of.data.starts, of.codes, of.targets
-        self.n_iter_ = self.n_steps_ = self.n_updates_ = 0
-        updated = order.size
-        while (
-            updated >= FEW_UPDATES * order.size
-            and self.n_iter_ < self.max_epochs
-            and self.n_steps_ < self.max_steps
-        ):
-            self_products(M, of.X, units, of.places, h)
-            updates_before = self.n_updates_
-            self.n_steps_, self.n_updates_ = epoch(
-                M, K, h, *rows, order, self.n_steps_, self.max_steps, self.n_updates_, bound
-            )
-            updated = self.n_updates_ - updates_before
-            self.n_iter_ += 1
-        self._objective: float | Callable[[], float] = partial(mean_hinge, M, h, *rows, anchors)
-        self.components_ = factor_of((M[:, :d] + M[:, :d].T) / 2)
-
-    @property
-    def objective_(self) -> float:
-        """Mean hinge over the training rows at the end."""
-        check_is_fitted(self)
-        if callable(self._objective):
-            self._objective = self._objective()
-        return self._objective
-
-    def __getstate__(self) -> dict[str, Any]:
-        if hasattr(self, "components_"):
-            _ = self.objective_  # what is stored or copied has no rows with it
-        state: dict[str, Any] = super().__getstate__()
-        return state
+        n, d, B = order.size, rows.shape[1], float(self.bound)
+        M = np.eye(d) * (B / d)
+        margin = ROUNDING * B * float((data.X**2).sum(axis=1).max())
+        samples = data.X, data.starts, data.codes, targets
+        epochs = steps = updates = 0
+        updated = n
+        while updated >= FEW_UPDATES * n and epochs < self.max_epochs and steps < self.max_steps:
+            before = updates
+            steps, updates, _ = epoch(M, *samples, order, steps, int(self.max_steps), before, 1.0, B, margin)
+            updated = updates - before
+            epochs += 1
+        self.n_iter_, self.n_steps_, self.n_updates_ = epochs, steps, updates
+        self.objective_ = epoch(M, *samples, anchors, 0, n, 0, 0.0, B, margin)[2] / n
+        self.components_ = factor_of((M + M.T) / 2)
+        return self

@@ -1,29 +1,216 @@
-"""MOML: Mahalanobis-based online metric learning, the paper's metric layer (Section III-B)."""
+"""MOML: Mahalanobis-based online metric learning, the paper's metric layer (Section III-B, Eqs. 2-6)."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from math import sqrt
+from numbers import Real
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mloml.kernels.padding import with_padding
-from mloml.kernels.stack import layout
-from mloml.learners.triplets import Rule
+from mloml.arrays import Array, Counts
 
-from .base import Array, MetricLearner
-from .diagonal_state import DiagonalState
-from .low_rank_state import LowRankState, first_factor
-from .metric_form import require_possible
-from .metric_state import MetricState
-from .online import OnlineLearner, Triplets
-from .signed_form import Eigen, SignedForm
-from .stack_state import Layer, Propagation, StackState, choose_cone, scan_name, step_counts
-from .stalling import warn_of_divergence
+from .base import Eigen, MetricLearner, SignedForm, has_negative
+from .compiled import compiled, entry, ready
+from .layers import Layer, MetricLayer, widened
+from .linalg import (
+    AGE,
+    FAILURES,
+    LIMIT,
+    REFUSED,
+    UPDATES,
+    WEAK,
+    add_two,
+    hand_on,
+    map_pair,
+    map_three,
+    map_two,
+    renew,
+    symmetrise,
+)
+from .online import OnlineLearner
+from .triplets import Rule
 
-FORWARD = Propagation()
+RENEW_EVERY, RENEW_SOONEST = 256, 32  # steps after which N is computed anew, at the latest and earliest
+DRIFT, ALARM = 1e-9, 1e-5  # residuals of N M = I at which N is renewed: after the step, before it
+TINY = 1e-300  # in place of the length of a difference that is zero
+SINGULAR = 1e-12  # a relative determinant below this counts as outside the cone
+
+# With p = x - xp and q = x - xq the loss of a triplet is the hinge (Eq. 3)
+#
+#     [1 + p'Mp - q'Mq]+        M = L'L
+#
+# and where it is positive, Eq. 6 takes the step M <- M - gamma (pp' - qq'): a push along q, a pull on p. A
+# pull that is too long would leave the cone of positive definite matrices. "split" takes the whole push and
+# shortens only the pull, to g_p, so that learning never stops at the border:
+#
+#     g_p = max(0, min(gamma, (1 - keep)/s, 1/s - floor/p'p)),   s = p'(M + gamma qq')^-1 p
+#
+# L follows in O(d²) and keeps its axes. With N = M^-1 kept beside it, R = Np, S = Nq and [P Q] = L[R S],
+#
+#     L <- L + [P Q] F [p q]',      N <- N + [R S] G [R S]'
+#
+# where F and G are 2 x 2 and follow from a = p'R, b = q'S, c = p'S alone: the new metric is L'(I + VCV')L
+# with V = [P Q] and C = diag(-g_p, g_q), and the symmetric root of the bracket is I + VFV' with
+# F = (B^(1/2) + I)^-1 C, B = I + CV'V.
+
+
+@compiled
+def pull_length(
+    a: float, b: float, c: float, pp: float, gamma: float, keep: float, floor: float
+) -> tuple[float, float]:
+    """Return g_p, shortened so that M stays positive definite, and ``det B = (1 + gamma b)(1 - g_p s)``."""
+    s = (a + gamma * max(0.0, a * b - c * c)) / (1.0 + gamma * b)
+    g_p = gamma
+    if s > 0.0 and pp > 0.0:
+        share = min(1.0 - keep, 1.0 - floor * (s / pp))
+        if gamma * s > share:
+            g_p = max(0.0, share) / s
+    return g_p, (1.0 + gamma * b) * (1.0 - g_p * s)
+
+
+@compiled
+def root_and_inverse(a: float, b: float, c: float, g_p: float, g_q: float, det: float) -> Any:
+    """Return F = (f11, f12, f22) and G = (g11, g12, g22) of the step with pull g_p and push g_q."""
+    b11, b22, b21 = 1.0 - g_p * a, 1.0 + g_q * b, g_q * c
+    s = sqrt(det)
+    t = sqrt(b11 + b22 + 2.0 * s)
+    fp, fq = g_p / (1.0 + s + t), g_q / (1.0 + s + t)
+    F = -fp * ((b22 + s) / t + 1.0), fp * b21 / t, fq * ((b11 + s) / t + 1.0)
+    G = g_p * b22 / det, -g_p * b21 / det, -g_q * b11 / det
+    return F, G
+
+
+@compiled
+def moml_step(
+    L: Array, N: Array, D: Array, t: int, u: Array, v: Array, z: Array, R: Array, S: Array, P: Array,
+    Q: Array, gamma: float, keep: float, floor: float, counts: Counts,
+) -> None:  # fmt: skip
+    """Take the step for triplet t on L and N; the outputs ``u = Lp``, ``v = Lq``, ``z = Lh`` follow."""
+    d = L.shape[0]
+    for _ in range(2):
+        map_two(N, D, t, R, S)
+        map_pair(L, R, S, P, Q)
+        a = b = c = pp = qq = pq = ph = qh = uP = vQ = 0.0
+        for i in range(d):
+            p, q, h = D[t, 0, i], D[t, 1, i], D[t, 2, i]
+            a += p * R[i]
+            b += q * S[i]
+            c += p * S[i]
+            pp += p * p
+            qq += q * q
+            pq += p * q
+            ph += p * h
+            qh += q * h
+            uP += u[i] * P[i]
+            vQ += v[i] * Q[i]
+        # (Lp)'P = p'p and (Lq)'Q = q'q where N is the inverse of M; rounding makes it drift away.
+        drift = max(abs(uP - pp) / max(pp, TINY), abs(vQ - qq) / max(qq, TINY))
+        if drift <= ALARM or counts[AGE] == 0:
+            break
+        renew(L, N)
+        counts[AGE] = 0
+    g_p, det = pull_length(a, b, c, pp, gamma, keep, floor)
+    if not (drift <= ALARM and det > SINGULAR * (2.0 + gamma * b - g_p * a)):
+        counts[FAILURES] += 1
+        counts[WEAK] += 1
+        counts[REFUSED] += 1
+        return
+    F, G = root_and_inverse(a, b, c, g_p, gamma, det)
+    for i in range(d):
+        x, y = F[0] * P[i] + F[1] * Q[i], F[1] * P[i] + F[2] * Q[i]
+        for j in range(d):
+            L[i, j] += x * D[t, 0, j] + y * D[t, 1, j]
+        u[i] += pp * x + pq * y
+        v[i] += pq * x + qq * y
+        z[i] += ph * x + qh * y
+    for i in range(d):
+        x, y = G[0] * R[i] + G[1] * S[i], G[1] * R[i] + G[2] * S[i]
+        for j in range(d):
+            N[i, j] += x * R[j] + y * S[j]
+    counts[UPDATES] += 1
+    counts[FAILURES] += g_p < gamma
+    counts[AGE] += 1
+    if counts[AGE] >= RENEW_EVERY or (drift > DRIFT and counts[AGE] >= RENEW_SOONEST):
+        renew(L, N)
+        counts[AGE] = 0
+
+
+@entry
+def moml_scan(
+    D: Array, L: Array, N: Array, gamma: float, keep: float, floor: float, counts: Counts, outputs: Array
+) -> int:
+    """Learn from the triplets of D in order; return how many were seen (fewer: the layer diverged)."""
+    d = L.shape[0]
+    u, v, z = np.zeros(d), np.zeros(d), np.zeros(d)
+    R, S, P, Q = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    for t in range(D.shape[0]):
+        if outputs.shape[0] > 0:
+            near, far = map_three(L, D, t, u, v, z)
+        else:
+            near, far = map_two(L, D, t, u, v)
+        if not near + far < LIMIT:
+            return t
+        if gamma > 0.0 and 1.0 + near - far > 0.0:
+            moml_step(L, N, D, t, u, v, z, R, S, P, Q, gamma, keep, floor, counts)
+        if outputs.shape[0] > 0:
+            hand_on(outputs, t, u, v, z)
+    return D.shape[0]
+
+
+@entry
+def metric_scan(D: Array, M: Array, gamma: float, counts: Counts) -> int:
+    """Take Eq. 6 as it is printed, on M alone: no projection, so that M may become indefinite."""
+    d = M.shape[0]
+    R, S, x, y = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    seen = 0
+    for t in range(D.shape[0]):
+        map_two(M, D, t, R, S)
+        hinge = 1.0
+        for i in range(d):
+            hinge += D[t, 0, i] * R[i] - D[t, 1, i] * S[i]
+        if not abs(hinge) < LIMIT:
+            break
+        seen += 1
+        if hinge > 0.0 and gamma > 0.0:
+            for i in range(d):
+                x[i], y[i] = -gamma * D[t, 0, i], gamma * D[t, 1, i]
+            add_two(M, x, y, D, t)
+            counts[UPDATES] += 1
+    symmetrise(M)
+    return seen
+
+
+class MOMLLayer(Layer):
+    """A factor ``L`` of the metric and ``N = (L'L)^-1``, which learn by the step above."""
+
+    def __init__(self, n_features: int, step: float, keep: float = 0.1, floor: float = 0.1) -> None:
+        super().__init__(n_features, step)
+        self.N = np.eye(n_features)
+        self.keep, self.floor = keep, floor
+
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``."""
+        ready("moml")
+        seen: int = moml_scan(D, self.L, self.N, self.step, self.keep, self.floor, self.counts, outputs)
+        return seen
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features: the metric starts as the identity on them."""
+        super().widen(n_features)
+        self.N = widened(self.N, n_features)
+
+
+class FreeMetric(MetricLayer):
+    """The metric alone, which Eq. 6 may make indefinite."""
+
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``."""
+        ready("moml_free")
+        seen: int = metric_scan(D, self.M, self.step, self.counts)
+        return seen
 
 
 class MOML(SignedForm, OnlineLearner, MetricLearner):
@@ -34,15 +221,7 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         min_M  1/2 ||M - M_prev||²_F + gamma [1 + tr(M A)]+ ,   M positive semi-definite
 
     and where the hinge at ``M_prev`` is positive the step (Eq. 6) is ``M = M_prev - gamma A``: a push along
-    ``q`` and a pull on ``p``. The default factor ``L`` with ``M = L'L`` follows in O(d²) and keeps its axes;
-    ``MOML`` is exactly a stack of one layer.
-
-    A pull that is too long would leave the cone of positive definite matrices. The default policy, "split",
-    always takes the whole push and shortens only the pull, to::
-
-        g_p = max(0, min(gamma, (1 - cone_keep)/s, 1/s - cone_floor/||p||²)),  s = p'(M + gamma q q')^-1 p
-
-    so that no step is refused and learning never comes to a stop at the border.
+    ``q`` and a pull on ``p``. The factor ``L`` with ``M = L'L`` follows in O(d²) and keeps its axes.
 
     Parameters
     ----------
@@ -50,60 +229,38 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         Step size. The default is cautious: 1e-3 learns faster, and follows a stream that changes sooner, but
         lost .09 to plain 5-NN on one of the settings below. 0.01 and more can lose on rows of unit norm with
         many noisy features.
-    variant : {"paper", "pa"}, default="paper"
-        "paper" takes Eq. 6 as it stands; "pa" the exact minimiser without the cone,
-        ``M_prev - min(gamma, hinge / ||A||²) A``, which never overshoots the margin.
-    factor : {"frame", "cholesky", "symmetric", "none"} or None, default=None
-        Which ``L`` is kept: the frame-preserving root, the Cholesky factor, the symmetric root (O(d³) per
-        step), or none during learning (the fastest; ``components_`` is the symmetric root of ``M``). None:
-        "frame", or "none" where ``cone`` is "free".
-    cone : {"split", "shrink", "clip", "skip", "free"} or None, default=None
-        What to do with a step that would leave the cone of positive definite matrices. None: the factor's
-        default, "split" for "frame" and "cholesky", "clip" for "symmetric" and "none".
+    cone : {"split", "free"}, default="split"
+        What to do with a step that would leave the cone of positive definite matrices.
 
-        - "split": the whole push and a shortened pull, as above. Only for "frame" and "cholesky".
-        - "shrink": the whole step, to 0.9 of the way to the border. The smallest eigenvalue falls by ten each
-          time, until nearly every step is refused.
-        - "skip": no step.
-        - "clip": eigenvalues below 1e-8 become 1e-8, O(d³). Only for "symmetric" and "none".
-        - "free": Eq. 6 as printed. ``M`` may become indefinite, which is no metric: neighbours are then found
-          by the signed form ``(x - y)' M (x - y)``, see ``similarity``. Only without a factor.
+        - "split": take the whole push and shorten the pull, to
+          ``g_p = max(0, min(gamma, (1 - cone_keep)/s, 1/s - cone_floor/||p||²))`` with
+          ``s = p'(M + gamma q q')^-1 p``. No step is refused, and learning does not stop at the border.
+        - "free": Eq. 6 as printed. ``M`` may become indefinite, which is not a metric: neighbours are then
+          found by the signed form ``(x - y)' M (x - y)``, see ``similarity``.
+
+        Other policies and factors are in :class:`~mloml.learners.explicit.ExplicitMLOML`.
     cone_keep : float, default=0.1
         Under "split", the share of the determinant of ``M + gamma q q'`` that a pull leaves at least.
     cone_floor : float, default=0.1
         Under "split", how far a direction that is pulled on may be squeezed: a pull ends where ``p'M^-1 p``
         reaches ``||p||² / cone_floor``. 0: no such limit.
-    metric : {"full", "diagonal"}, default="full"
-        "diagonal" learns one weight per feature, for very many features and for sparse rows: O(d) a step,
-        O(non-zeros) for CSR rows, by the split rule on each weight, see :mod:`mloml.kernels.diagonal`. In
-        rows of many features each entry is small, so ``gamma`` has to be larger than for a full metric, 1 or
-        10 for texts. ``components_`` and ``M`` are sparse matrices then. It has no ``factor``, and no
-        ``cone`` but "split".
-    n_components : int or None, default=None
-        Rank of the metric: ``components_`` is (k, d) and ``transform`` gives k columns. A step costs O(k d),
-        O(k non-zeros) for CSR rows, and is the closed-form step on ``L`` of :mod:`mloml.kernels.low_rank`;
-        it has no ``factor``, ``cone`` or ``variant`` to choose. None: d.
-    init : {"pca", "random"}, default="pca"
-        Where a metric of low rank starts: at the principal axes of the rows of the first call, or at random
-        orthonormal rows, scaled so that rows keep their mean squared distance. Rows that have fewer than k
-        axes, as the first one of a stream does, are helped out by random ones.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
-    components_ : array of shape (d, d), or (n_components, d)
+    components_ : array of shape (d, d)
         The factor ``L``, which takes the user's rows; starts at the identity over ``scale_``. An indefinite
         ``M`` has none.
-    feature_weights_ : array of shape (d,)
-        The diagonal of ``M``, on the user's rows; only with ``metric="diagonal"``.
     n_cone_failures_ : int
-        Steps that would have left the cone; under "split", shortened pulls; under "free", 0, since every step
-        is taken as it is.
-    diverged_ : bool
-        Whether learning had to stop because the numbers grew beyond all bounds.
-    classes_, scale_, n_triplets_, n_updates_
+        Under "split", shortened pulls; under "free" 0, because every step is taken as it is.
+    classes_, scale_, n_triplets_, n_updates_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
+
+    See Also
+    --------
+    DiagonalMOML : one weight per feature, for very many features and for sparse rows.
+    LowRankMOML : a metric of low rank, likewise.
 
     Notes
     -----
@@ -142,28 +299,26 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
         "gamma": [Interval(Real, 0, None, closed="left")],
-        "variant": [StrOptions(set(layout.VARIANTS))],
-        "factor": [StrOptions({"frame", "cholesky", "symmetric", "none"}), None],
-        "cone": [StrOptions(set(layout.POLICIES)), None],
+        "cone": [StrOptions({"split", "free"})],
         "cone_keep": [Interval(Real, 0, 1, closed="neither")],
         "cone_floor": [Interval(Real, 0, 1, closed="left")],
-        "metric": [StrOptions({"full", "diagonal"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "init": [StrOptions({"pca", "random"})],
+    }
+
+    _moved = {
+        "metric": "use DiagonalMOML() for metric='diagonal'",
+        "n_components": "use LowRankMOML(n_components=...)",
+        "init": "use LowRankMOML(n_components=..., init=...)",
+        "factor": "use ExplicitMLOML(n_layers=1, factor=...)",
+        "variant": "the step is that of Eq. 6",
     }
 
     def __init__(
         self,
         gamma: float = 1e-4,
         *,
-        variant: str = "paper",
-        factor: str | None = None,
-        cone: str | None = None,
+        cone: str = "split",
         cone_keep: float = 0.1,
         cone_floor: float = 0.1,
-        metric: str = "full",
-        n_components: int | None = None,
-        init: str = "pca",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
@@ -171,101 +326,27 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         triplets: Rule = "released",
     ) -> None:
         self.gamma = gamma
-        self.variant = variant
-        self.factor = factor
         self.cone = cone
         self.cone_keep = cone_keep
         self.cone_floor = cone_floor
-        self.metric = metric
-        self.n_components = n_components
-        self.init = init
-        self.scale = scale
-        self.scans = scans
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.triplets = triplets
+        super().__init__(scale, scans, shuffle, random_state, triplets)
 
     _definite = "cone='split'"
 
+    def _new_state(self, n_features: int, X: Any) -> Layer:
+        if self.cone == "free":
+            return FreeMetric(n_features, float(self.gamma))
+        return MOMLLayer(n_features, float(self.gamma), float(self.cone_keep), float(self.cone_floor))
+
     def _signed_eigen(self) -> Eigen | None:
-        state = self._state
-        return state.eigen if isinstance(state, MetricState) and state.is_indefinite else None
+        if self.cone != "free":
+            return None
+        values, vectors = np.linalg.eigh(self._state.M)
+        return (values, vectors) if has_negative(values) else None
 
     def get_mahalanobis_matrix(self) -> Array:
         """Return ``M``."""
         check_is_fitted(self)
-        state = self._state
-        if isinstance(state, MetricState):
-            return state.metric / self.scale_ / self.scale_
+        if self.cone == "free":
+            return self._state.M / self.scale_ / self.scale_
         return super().get_mahalanobis_matrix()
-
-    @property
-    def feature_weights_(self) -> Array:
-        """The diagonal of ``M`` on the user's rows, for ``metric="diagonal"``."""
-        check_is_fitted(self)
-        if not isinstance(self._state, DiagonalState):
-            raise AttributeError("feature_weights_ exists only with metric='diagonal'; see components_")
-        return self._state.w / self.scale_ / self.scale_
-
-    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        require_possible(self, n_features)
-        factor = self.factor or ("none" if self.cone == "free" else "frame")
-        cone = choose_cone(factor, self.cone)
-        self.diverged_ = False
-        keep, floor = float(self.cone_keep), float(self.cone_floor)
-        self._state: StackState | MetricState | DiagonalState | LowRankState
-        if self.metric == "diagonal":
-            self._state = DiagonalState(n_features, float(self.gamma), keep, floor, self.variant)
-        elif self.n_components is not None:
-            start = first_factor(X, self.n_components, self.init, self.random_state)
-            self._state = LowRankState(start, float(self.gamma))
-        elif factor == "none":
-            self._state = MetricState(n_features, float(self.gamma), cone, self.variant)
-        else:
-            layer = Layer(factor, float(self.gamma), cone, self.variant, keep=keep, floor=floor)
-            self._state = StackState(n_features, [layer])
-
-    _starts_alike = False  # the step is part of the state
-    _form_parameters = ("metric", "n_components")
-
-    def _take_step(self) -> None:
-        self._state.take_steps([float(self.gamma)])
-
-    @property
-    def _takes_sparse(self) -> bool:
-        return self.metric == "diagonal" or self.n_components is not None
-
-    @property
-    def _scan(self) -> str:  # type: ignore[override]
-        if self.metric == "diagonal":
-            return "diagonal.diagonal_scan"
-        if self.n_components is not None:
-            return "low_rank.low_rank_scan"
-        factor = self.factor or ("none" if self.cone == "free" else "frame")
-        return "moml_metric.moml_scan" if factor == "none" else scan_name("fp", [factor])
-
-    def _widen(self, n_features: int) -> None:
-        if isinstance(self._state, LowRankState):
-            super()._widen(n_features)  # says that a factor of low rank cannot
-        else:
-            self._state.widen(n_features)
-
-    def _arrange(self, rows: Array) -> Array:
-        return rows if self._takes_sparse else with_padding(rows)
-
-    def _learn(self, rows: Array, triplets: Triplets) -> None:
-        if not self.diverged_ and not self._state.learn(rows, triplets, FORWARD):
-            self.diverged_ = True
-            warn_of_divergence(self, "rows of a smaller norm")
-
-    def _finish(self) -> None:
-        counts = self._state.counts[0]
-        self.n_updates_, self.n_cone_failures_ = int(counts[layout.UPDATES]), int(counts[layout.FAILURES])
-
-    def _factor(self) -> Any:
-        self._require_factor("components_", AttributeError)
-        factor: Any = self._state.layers[0]  # sparse where it is diagonal
-        return factor
-
-    def _step_counts(self) -> tuple[Any, Any]:
-        return step_counts(self._state.counts)

@@ -6,18 +6,119 @@ from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from mloml.kernels.stack import layout
-from mloml.learners.triplets import Rule
+from mloml.arrays import Array, Counts, Index, Triplets
 
-from .base import Array
-from .online import OnlineLearner, Triplets
-from .sparse_rows import SparseRows, validate_rows
-from .widening import widened_square
+from .base import checked_pairs
+from .compiled import compiled, entry, ready
+from .layers import Layer, widened
+from .linalg import LIMIT, UPDATES
+from .online import OnlineLearner
+from .rows import SparseRows, validate_rows
+from .sparse import Places, Starts, longest_triplet, sparse_triplet
+from .triplets import Rule
+
+# With S(u, v) = u'Wv and r = xp - xq the loss of a triplet and the step are
+#
+#     loss = [1 - S(x, xp) + S(x, xq)]+ = [1 - x'Wr]+
+#     W <- W + tau x r',    tau = min(C, loss / (x'x r'r))
+#
+# r is q - p, with p = x - xp and q = x - xq.
+
+
+@compiled
+def step_length(loss: float, square: float, C: float) -> float:
+    """Return tau for ``square = x'x r'r``, 0 where there is nothing to learn."""
+    return min(C, loss / square) if loss > 0.0 and square > 0.0 else 0.0
+
+
+@entry
+def oasis_scan(D: Array, W: Array, C: float, counts: Counts) -> int:
+    """Learn from the triplets of D in order; return how many were seen (fewer: the learner diverged)."""
+    d = W.shape[0]
+    r = np.empty(d)
+    for t in range(D.shape[0]):
+        xx = rr = xWr = 0.0
+        for j in range(d):
+            r[j] = D[t, 1, j] - D[t, 0, j]
+            xx += D[t, 2, j] * D[t, 2, j]
+            rr += r[j] * r[j]
+        for i in range(d):
+            inner = 0.0
+            for j in range(d):
+                inner += W[i, j] * r[j]
+            xWr += D[t, 2, i] * inner
+        if not (abs(xWr) < LIMIT and xx * rr < LIMIT * LIMIT):
+            return t
+        tau = step_length(1.0 - xWr, xx * rr, C)
+        if tau > 0.0:
+            for i in range(d):
+                f = tau * D[t, 2, i]
+                for j in range(d):
+                    W[i, j] += f * r[j]
+            counts[UPDATES] += 1
+    return D.shape[0]
+
+
+@entry
+def sparse_oasis_scan(
+    data: Array, indices: Places, starts: Starts, triplets: Index, W: Array, C: float, counts: Counts
+) -> int:
+    """Do the same for triplets of sparse rows, in O(non-zeros²) each."""
+    longest = longest_triplet(starts, W.shape[0])
+    index, E, r = np.empty(longest, np.int32), np.empty((1, 3, longest)), np.empty(longest)
+    for t in range(triplets.shape[0]):
+        x, xp, xq = triplets[t, 0], triplets[t, 1], triplets[t, 2]
+        n = sparse_triplet(data, indices, starts, x, xp, xq, index, E)
+        rr = xx = xWr = 0.0
+        for k in range(n):
+            r[k] = E[0, 1, k] - E[0, 0, k]
+            rr += r[k] * r[k]
+        for e in range(starts[x], starts[x + 1]):
+            inner = 0.0
+            for k in range(n):
+                inner += W[indices[e], index[k]] * r[k]
+            xx += data[e] * data[e]
+            xWr += data[e] * inner
+        if not (abs(xWr) < LIMIT and xx * rr < LIMIT * LIMIT):
+            return t
+        tau = step_length(1.0 - xWr, xx * rr, C)
+        if tau > 0.0:
+            for e in range(starts[x], starts[x + 1]):
+                for k in range(n):
+                    W[indices[e], index[k]] += tau * data[e] * r[k]
+            counts[UPDATES] += 1
+    return triplets.shape[0]
+
+
+class Similarity(Layer):
+    """The matrix ``W`` of a similarity, which learns by the step above."""
+
+    def __init__(self, n_features: int, step: float) -> None:
+        super().__init__(n_features, step)
+        self.W = self.__dict__.pop("L")
+
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``."""
+        ready("oasis")
+        seen: int = oasis_scan(D, self.W, self.step, self.counts)
+        return seen
+
+    def learn_sparse(self, rows: SparseRows, triplets: Triplets, outputs: Array) -> int:
+        """Learn from triplets of sparse rows."""
+        ready("oasis")
+        given = (rows.data, rows.indices, rows.starts)
+        seen: int = sparse_oasis_scan(*given, triplets, self.W, self.step, self.counts)
+        return seen
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features: W starts as the identity on them."""
+        self.W = widened(self.W, n_features)
+
 
 NO_MAP = (
     "OASIS has no {}: it learns a bilinear similarity, not a distance; "
@@ -26,7 +127,7 @@ NO_MAP = (
 
 
 class OASIS(OnlineLearner):
-    """Online algorithm for scalable image similarity: learns ``S(u, v) = u' W v``, no distance.
+    """Online algorithm for scalable image similarity: learns ``S(u, v) = u' W v``, which is not a distance.
 
     For each triplet ::
 
@@ -41,18 +142,8 @@ class OASIS(OnlineLearner):
     ----------
     C : float, default=1e-4
         Aggressiveness, the largest step; the authors' is 0.1.
-    scale : "auto", float or None, default="auto"
-        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
-        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
-        of the rows up to the first triplet in a stream. None: nothing. ``similarity`` takes rows as they are.
-    scans : int, default=20
-        How often ``fit`` goes over the rows.
-    shuffle : bool, default=True
-        Whether each scan of ``fit`` puts the rows into a new random order.
-    random_state : int, RandomState instance or None, default=None
-        Seed of these orders.
-    triplets : {"released", "latest"}, default="released"
-        How partners are chosen, see :mod:`mloml.learners.triplets`.
+    scale, scans, shuffle, random_state, triplets
+        See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
@@ -95,8 +186,6 @@ class OASIS(OnlineLearner):
 
     step_parameter = "C"
 
-    _scan = "oasis.oasis_scan"
-
     _takes_sparse = True  # O(non-zeros²) a step
 
     def __init__(
@@ -110,18 +199,14 @@ class OASIS(OnlineLearner):
         triplets: Rule = "released",
     ) -> None:
         self.C = C
-        self.scale = scale
-        self.scans = scans
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.triplets = triplets
+        super().__init__(scale, scans, shuffle, random_state, triplets)
 
     def get_bilinear_matrix(self) -> Array:
         """Return ``W`` of the similarity ``u' W v`` of the user's rows: the learned one over ``scale_²``."""
         check_is_fitted(self)
         if self.scale_ == 1.0:
-            return self._bilinear.copy()
-        return self._bilinear / self.scale_ / self.scale_
+            return self._state.W.copy()
+        return self._state.W / self.scale_ / self.scale_
 
     def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
         """Return ``S(x, y)`` for all rows x of ``X`` and y of ``Y``; queries belong on the left, in ``X``."""
@@ -129,24 +214,20 @@ class OASIS(OnlineLearner):
         left: Array = validate_rows(self, X, reset=False)
         right: Array = validate_rows(self, Y, reset=False)
         if issparse(right):
-            similar: Array = (self._scaled(right) @ (self._scaled(left) @ self._bilinear).T).T
+            similar: Array = (self._scaled(right) @ (self._scaled(left) @ self._state.W).T).T
             return similar
-        return self._scaled(left) @ self._bilinear @ self._scaled(right).T
+        return self._scaled(left) @ self._state.W @ self._scaled(right).T
 
     def pair_score(self, pairs: ArrayLike) -> Array:
         """Return the similarity of each pair, left row to right row; ``pairs`` is (n, 2, d)."""
         check_is_fitted(self)
-        both: Array = check_array(pairs, dtype=np.float64, allow_nd=True, ensure_2d=False)
-        d = self.n_features_in_
-        if both.ndim != 3 or both.shape[1:] != (2, d):
-            raise ValueError(f"pairs has shape {both.shape}, expected (n_pairs, 2, {d})")
-        both = self._scaled(both)
-        scores: Array = np.einsum("ij,ij->i", both[:, 0] @ self._bilinear, both[:, 1])
+        both = self._scaled(checked_pairs(pairs, self.n_features_in_))
+        scores: Array = np.einsum("ij,ij->i", both[:, 0] @ self._state.W, both[:, 1])
         return scores
 
     @property
     def components_(self) -> NoReturn:
-        """There is none: ``W`` is no ``L'L``."""
+        """There is none: ``W`` is not an ``L'L``."""
         raise AttributeError(
             "OASIS has no components_: it learns a bilinear similarity, not a distance; "
             "use get_bilinear_matrix() or similarity(X, Y)"
@@ -162,24 +243,5 @@ class OASIS(OnlineLearner):
         """There is none, as there is no :attr:`transform`."""
         raise AttributeError(NO_MAP.format("transform_one"))
 
-    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        self._bilinear = np.eye(n_features)
-        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
-
-    def _widen(self, n_features: int) -> None:
-        self._bilinear = widened_square(self._bilinear, n_features)
-
-    def _learn(self, rows: Array, triplets: Triplets) -> None:
-        from mloml.kernels.oasis import oasis_scan
-
-        if self.diverged_:
-            return
-        rest = (triplets, self._bilinear, float(self.C), self._counters)
-        if isinstance(rows, SparseRows):
-            from mloml.kernels.sparse_square import sparse_oasis_scan
-
-            done = sparse_oasis_scan(rows.data, rows.indices, rows.starts, *rest)
-        else:
-            done = oasis_scan(rows, *rest)
-        if done < len(triplets):
-            self._stop_beyond_bounds()
+    def _new_state(self, n_features: int, X: Any) -> Similarity:
+        return Similarity(n_features, float(self.C))

@@ -1,41 +1,38 @@
-"""What every online learner shares: scans over shuffled rows, streams, and one set of triplets for a grid."""
+"""What every online learner shares: scans over shuffled rows, and one pass over triplets for a grid."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, _fit_context, clone
-from sklearn.utils import Tags
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
 
-from mloml.arrays import Array, Counts, Triplets
-from mloml.kernels.stack import layout
-from mloml.learners.triplets import RULES
+from mloml.arrays import Array, Triplets
 
-from .intake import Intake
-from .kept_parameters import require_kept
-from .labels import sorted_labels
-from .learned import learned
-from .one_row import OneRow
-from .sparse_rows import takes_sparse
-from .writable import make_writable
+from .labels import announced_labels, sorted_labels
+from .linalg import FAILURES, NOTHING, REFUSED, UPDATES, WEAK, WEAK_SHARE
+from .rows import RowLengths, features_unless_refused, given_scale, learnable, takes_sparse, validate_rows
+from .stream import WINDOW, StepWatch, Stream, learned, make_writable, parameters_to_keep, show
+from .triplets import RULES, Rule, TripletStream
 
 STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets", "scale")
 
 
-class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
+class OnlineLearner(Stream, BaseEstimator, ABC):
     """Base of the learners that see one triplet after the other.
 
     A subclass has the parameters ``scale``, ``scans``, ``shuffle``, ``random_state`` and ``triplets`` beside
-    its own, and these hooks: ``_start`` allocates the state, ``_learn`` runs the compiled update over
-    triplets in order, ``_finish`` publishes counters, ``_factor`` gives the factor when it is asked for.
+    its own, and :meth:`_new_state`, which returns the :class:`~mloml.learners.layers.Layer` that learns.
 
     All that is learned refers to rows divided by ``scale_``; what is handed out (``components_``, ``M``)
     carries the division, so that it takes the user's rows.
@@ -54,13 +51,16 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     n_cone_failures_ : int or array
         Steps that would have left the cone of metrics and were treated by the learner's own rule.
     diverged_ : bool
-        Whether learning had to stop because the numbers grew beyond all bounds.
+        Whether learning had to stop because the numbers became infinite.
     """
 
     n_features_in_: int
     n_updates_: Any
     n_cone_failures_: Any
-    _counters: Counts
+    scale_: float
+    n_triplets_: int
+    diverged_: bool
+    _state: Any
 
     _parameter_constraints: dict[str, list[Any]] = {
         "scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither"), None],
@@ -73,70 +73,55 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
     step_parameter = "gamma"
     """Name of the parameter that scales the steps; 0 leaves the metric at its start."""
 
+    _moved: ClassVar[dict[str, str]] = {}
+    """Parameters that the learner no longer has, and what to write instead."""
+
     _may_change: tuple[str, ...] = ()
     """Parameters beside the step that may change while a stream goes on."""
-
-    _form_parameters: tuple[str, ...] = ()
-    """Parameters that decide what a state is made of, so that learners of a grid cannot share their rows."""
-
-    _starts_alike = True
-    """Whether learners that differ in ``step_parameter`` only have the same state at the start."""
 
     _remedy = "a smaller step size, or rows of a length near 1 (scale='auto')"
     """What to try when the learner diverges or hardly learns any more."""
 
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        """Answer parameters of earlier versions by what replaces them."""
+        for name in params:
+            if name in cls._moved:
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {cls._moved[name]}")
+        return super().__new__(cls)
+
+    def __init__(self, scale: Any, scans: int, shuffle: bool, random_state: Any, triplets: Rule) -> None:
+        self.scale = scale
+        self.scans = scans
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.triplets = triplets
+
     # hooks -----------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        """Allocate the state at its start; ``X`` and ``y`` are the first rows, in the user's units."""
+    def _new_state(self, n_features: int, X: Any) -> Any:
+        """Return the state at its start; ``X`` are the first rows, in the user's units."""
 
-    def _start_stream(self, X: Array, y: NDArray[Any] | None) -> None:
-        """Start with the first rows of a stream, which may be too few for some learners."""
-        self._start(X.shape[1], X, y)
-
-    def _scale_is_set(self) -> None:
-        """Bring what was set up in the user's units to the units of learning: ``scale_`` is known now."""
-
-    def _arrange(self, rows: Array) -> Array:
-        """Return rows in the form ``_learn`` is fastest with; the learners of a grid share it."""
-        return rows
+    def _require_first_rows(self, count: int) -> None:
+        """Refuse a stream that begins with too few rows."""
 
     def _take_step(self) -> None:
-        """Follow a step size that may have been changed; not needed by those who read it at every step."""
+        """Follow a step size that may have been changed."""
+        self._state.step = float(getattr(self, self.step_parameter))
 
-    @abstractmethod
-    def _learn(self, rows: Array, triplets: Triplets) -> None:
-        """Update the state with ``triplets`` in order; they index ``rows``, which are in stream order."""
+    def _learn(self, D: Array, triplets: Triplets) -> int:
+        """Learn from the triplets of ``D``; return how many were seen."""
+        seen: int = self._state.learn(D, NOTHING)
+        return seen
 
-    def _widen(self, n_features: int) -> None:
-        """Bring the state to more features, see :meth:`add_features`."""
-        raise NotImplementedError(f"{type(self).__name__} cannot take new features on the way")
+    def _factor(self) -> Any:
+        """Return a factor on rows divided by ``scale_``; it may be the array that is learned on."""
+        return self._state.factor()
 
     def _finish(self) -> None:
         """Publish the counters; called before control returns to the user."""
-        self.n_updates_ = int(self._counters[layout.UPDATES])
-        self.n_cone_failures_ = int(self._counters[layout.FAILURES])
-
-    def _factor(self) -> Array:
-        """Return a factor ``L`` on rows divided by ``scale_``; it may be the array that is learned on."""
-        raise NotImplementedError
-
-    def _step_counts(self) -> tuple[Any, Any]:
-        """Return how many steps were active (asked for) and how many of them were weak, since the start.
-
-        A weak step changed the metric by less than ``layout.WEAK_SHARE`` of what the full step asked.
-        """
-        counts = self._counters
-        return counts[layout.UPDATES] + counts[layout.REFUSED], counts[layout.WEAK]
-
-    _scan = ""
-    """Name of the compiled kernel that ``_learn`` calls, see :mod:`mloml.checks.problems`."""
-
-    def _kernels(self) -> set[str]:
-        """Return the names of the compiled kernels that ``fit`` calls."""
-        own = {self._scan} if self._scan else set()
-        return own | {"triplets.triplet_pass"} | ({"lengths.add_lengths"} if self.scale == "auto" else set())
+        counts = self._state.counts
+        self.n_updates_, self.n_cone_failures_ = int(counts[UPDATES]), int(counts[FAILURES])
 
     # what was learned ------------------------------------------------------------------------------------
 
@@ -144,24 +129,25 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
         return hasattr(self, "_stream")
 
     @learned
-    def components_(self) -> Array:
+    def components_(self) -> Any:
         """Return the factor that takes the user's rows: the learned one over ``scale_``."""
-        return self._factor() / self.scale_ if self.scale_ != 1.0 else self._factor().copy()
+        factor = self._factor()
+        return factor / self.scale_ if self.scale_ != 1.0 else factor.copy()
 
     @learned
     def classes_(self) -> NDArray[Any]:
         """Return the labels seen or announced, sorted."""
         return sorted_labels(dict.fromkeys([*self._codes, *(self._announced or [])]))
 
-    # what the user calls ---------------------------------------------------------------------------------
+    # learning from all rows ------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from scratch, going ``scans`` times over the rows."""
         X, codes = self._begin(X, y)
         try:
-            for stream, rows, triplets in self._scans(X, codes):
-                self._see(stream, rows, triplets)
+            for scan in self._scans(X, codes):
+                show([self], *scan)
         finally:  # also after Ctrl-C: what was learned until then can be used
             self._finish()
         self._end()
@@ -171,85 +157,141 @@ class OnlineLearner(Intake, OneRow, BaseEstimator, ABC):
         """Learn from scratch like ``fit``, pausing after each scan to hand out the learner as it is then."""
         self._validate_params()
         X, codes = self._begin(X, y)
-        for stream, rows, triplets in self._scans(X, codes):
-            self._see(stream, rows, triplets)
+        for scan in self._scans(X, codes):
+            show([self], *scan)
             self._finish()
             yield self
         self._end()
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Go on learning from rows that arrive now, once and in the order given, whatever ``scans`` is.
-
-        ``classes`` may announce all labels on the first call; without it labels may turn up at any time.
-        After ``fit`` the stream goes on where the last scan ended. The step size may be changed on the way;
-        parameters that the learned state is made for may not.
-        """
-        first = not hasattr(self, "_stream")
-        if not first:
-            require_kept(self)
-        X, y = self._check(X, y, reset=first)
-        if first:
-            self._forget()
-        else:
-            self._take_step()
-        labels = y.tolist()
-        self._admit_labels(labels, classes)
-        if first:
-            self._open_stream(X, y)
-        codes = [self._codes.setdefault(label, len(self._codes)) for label in labels]
-        self._take(X, codes)
-        self._finish()
-        return self
-
-    def add_features(self, count: int) -> Self:
-        """Let the rows to come have ``count`` more features; the rows so far count as zeros in them.
-
-        The metric starts as the identity on the new features and is learned on from where it is: the same
-        metric as if all rows had had these features, with zeros in the early ones. (With ``"bp"`` and
-        ``"fbp"`` only nearly: a penalty, or a sigmoid's 1/2 at zero, would have moved the new part before.)
-        """
-        check_is_fitted(self)
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-            raise ValueError(f"count is {count!r}, expected an integer >= 0")
-        if count:
-            self._add_features(self.n_features_in_ + int(count))
-        return self
-
-    def _add_features(self, n_features: int) -> None:
-        try:
-            self._widen(n_features)
-            self._stream.widen(n_features)
-            self.n_features_in_ = n_features
-            for name in ("feature_names_in_", "_room"):
-                self.__dict__.pop(name, None)
-            self._kept.clear()
-        except NotImplementedError:  # nothing was done
-            raise
-        except BaseException:  # Ctrl-C: what is wider already does not go with the rest
-            for name in ("_stream", "_room"):
-                self.__dict__.pop(name, None)
-            raise
-
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:
         """Return one fitted learner per value of parameter ``name``; they share the triplets."""
-        if name in (*STREAM_PARAMETERS, *self._form_parameters):
+        if name in STREAM_PARAMETERS:
             return [clone(self).set_params(**{name: value}).fit(X, y) for value in values]
         learners: list[Self] = []
         for value in values:
-            alike = self._starts_alike and name == self.step_parameter and learners
+            alike = bool(learners) and name == self.step_parameter
             learner = deepcopy(learners[0]) if alike else clone(self)
             learner.set_params(**{name: value})._validate_params()
-            if not alike:
+            if alike:
+                learner._take_step()
+            else:
                 rows, codes = learner._begin(X, y)
             learners.append(learner)
-        for stream, seen, triplets in learners[0]._scans(rows, codes) if learners else ():
-            for learner in learners:
-                learner._see(stream, seen, triplets)
+        for scan in learners[0]._scans(rows, codes) if learners else ():
+            show(learners, *scan)
         for learner in learners:
             learner._stream = deepcopy(learner._stream)  # each may go on by itself
             learner._end()
         return learners
+
+    def _begin(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Triplets]:
+        """Check the input, forget everything learned, and return scaled rows and class codes."""
+        rows, labels = self._check(X, y, reset=True)
+        self._forget()
+        classes, codes = np.unique(labels, return_inverse=True)
+        self._codes.update((label, code) for code, label in enumerate(classes.tolist()))
+        self._state = self._new_state(rows.shape[1], rows)
+        scale = given_scale(self.scale)
+        if scale is None:
+            lengths = RowLengths()
+            lengths.add(rows)
+            scale = lengths.root_mean_square
+        self._set_scale(scale)
+        return self._scaled(rows), codes
+
+    def _scans(self, X: Any, codes: Triplets) -> Iterator[tuple[TripletStream, Any, Triplets]]:
+        """Yield, for each scan, a new stream, the rows in their order and the triplets they give."""
+        rng = check_random_state(self.random_state)
+        for _ in range(self.scans):
+            stream = TripletStream(self.triplets)
+            order = rng.permutation(len(X)) if self.shuffle else slice(None)
+            yield (stream, *stream.push(X[order], codes[order]))
+
+    def _end(self) -> None:
+        """Publish what a fit has learned, and say so where it was nothing."""
+        self._finish()
+        if self.n_triplets_ == 0:
+            message = "formed no triplet (it needs two classes, one of them with two rows): "
+            self._warn(message + "the metric stays at its start")
+        elif np.max(self._step_counts()[0]) < WINDOW:  # too few steps for a window: judge them all
+            self._warn_if_stalled(least=1)
+
+    def _check(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:
+        with features_unless_refused(self):
+            rows, labels = validate_rows(self, X, y, order="C", reset=reset)
+            check_classification_targets(labels)
+        return learnable(rows), labels
+
+    def _forget(self) -> None:
+        """Return to a stream of which nothing has been seen: what follows may be refused."""
+        for name in ("_stream", "_room"):
+            self.__dict__.pop(name, None)
+        self._began_with = parameters_to_keep(self)
+        self._announced: list[Any] | None = None
+        self._codes: dict[Any, int] = {}
+        self._kept: dict[str, Any] = {}
+        self._watch = StepWatch()
+        self.n_triplets_ = 0
+        self.diverged_ = False
+
+    def _set_scale(self, scale: float) -> None:
+        self.scale_, self._lengths = scale, None
+        self._state.set_scale(scale)
+
+    def _scaled(self, rows: Any) -> Any:
+        return rows / self.scale_ if self.scale_ != 1.0 else rows
+
+    def _learn_piece(self, D: Array, triplets: Triplets) -> None:
+        if not self.diverged_ and self._learn(D, triplets) < len(triplets):
+            self._stop()
+        self.n_triplets_ += len(triplets)
+
+    def _admit_labels(self, labels: list[Any], classes: ArrayLike | None = None) -> None:
+        """Note the announced classes; refuse labels outside of them."""
+        announced = self._announced if classes is None else announced_labels(classes)
+        if announced is None:
+            return
+        if self._announced is not None and set(announced) != set(self._announced):
+            raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit")
+        unknown = sorted({*labels, *self._codes} - set(announced), key=str)
+        if unknown:
+            known = sorted_labels(announced).tolist()
+            raise ValueError(f"y has labels {unknown} that are not in classes={known}")
+        if self._announced is None:
+            self._announced = announced
+            self._kept.clear()
+
+    # telling how it goes ---------------------------------------------------------------------------------
+
+    def _step_counts(self) -> tuple[Any, Any]:
+        """Return how many steps were active (asked for) and how many of them were weak, since the start.
+
+        A weak step changed the metric by less than ``WEAK_SHARE`` of what the full step asked.
+        """
+        counts = self._state.counts
+        return counts[..., UPDATES] + counts[..., REFUSED], counts[..., WEAK]
+
+    def _warn_if_stalled(self, least: int = WINDOW) -> None:
+        """Say, once, that most of the recent steps hardly changed the metric."""
+        if not self._watch.told and self._watch.stalled(*self._step_counts(), least):
+            self._watch.told = True
+            self._warn(
+                f"hardly learns: more than half of its last {WINDOW} active steps changed the metric by less "
+                f"than {WEAK_SHARE:.0%} of what the full step asked; try {self._remedy}"
+            )
+
+    def _stop(self) -> None:
+        """Learn no more, and say so; what was learned before is kept."""
+        self.diverged_ = True
+        self._warn(
+            f"diverged after {self.n_triplets_} triplets: it stays as it was before the step that led to "
+            f"infinite numbers; try {self._remedy}"
+        )
+
+    def _warn(self, message: str) -> None:
+        warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=4)
+
+    # scikit-learn ----------------------------------------------------------------------------------------
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by their names, see :meth:`partial_fit` for what a stream makes of it."""

@@ -6,16 +6,150 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from mloml.kernels.stack import layout
-from mloml.learners.triplets import Rule
+from mloml.arrays import Array, Counts, Index, Triplets
 
-from .base import Array, MetricLearner
-from .online import OnlineLearner, Triplets
-from .sparse_rows import SparseRows
-from .widening import widened_square
+from .base import MetricLearner
+from .compiled import compiled, entry, ready
+from .layers import Layer
+from .linalg import FAILURES, LIMIT, REFUSED, UPDATES, WEAK, WEAK_SHARE, gram, hand_on, map_three, map_two
+from .online import OnlineLearner
+from .rows import SparseRows
+from .sparse import Places, Starts, longest_triplet, sparse_triplet
+from .triplets import Rule
+
+KEPT = 0.1  # what a push leaves of the determinant of I + gamma pp' at least: it grows L tenfold at most
+
+# With p = x - xp, q = x - xq and A = pp' - qq' the objective is
+#
+#     min_L  1/2 ||L - L_prev||² + gamma/2 [1 + |Lp|² - |Lq|²]+
+#
+# and where the hinge at L_prev is positive, the gradient of its active side is 0 at L_prev (I + gamma A)^-1.
+# The bracket is positive definite only while the push is not too long. So the pull is taken whole, and the
+# push is shortened to g_q where needed:
+#
+#     L <- L (I + gamma pp' - g_q qq')^-1,    g_q = min(gamma, (1 - KEPT)/s),    s = q'(I + gamma pp')^-1 q
+#
+# Written out with u = Lp, v = Lq, a = p'p, b = q'q, c = p'q this is
+#
+#     L <- L + [u v] F [p q]',    F = 1/det (-gamma (1 - g_q b)     -gamma g_q c   )
+#                                           (  -gamma g_q c       g_q (1 + gamma a))
+#
+# with det = 1 + gamma a - g_q (b + gamma (ab - c²)), the determinant of the bracket.
+
+
+@compiled
+def opml_change(a: float, b: float, c: float, gamma: float, counts: Counts) -> tuple[float, float, float]:
+    """Return F = (f11, f12, f22), and count the step."""
+    pulled = 1.0 + gamma * a
+    s = b + gamma * max(0.0, a * b - c * c)  # times 1 + gamma a
+    g = gamma
+    if gamma * s > (1.0 - KEPT) * pulled:
+        g = (1.0 - KEPT) * pulled / s
+        taken = gamma * gamma * a * a + g * g * b * b - 2.0 * gamma * g * c * c  # ||gamma pp' - g qq'||²
+        asked = gamma * gamma * (a * a + b * b - 2.0 * c * c)
+        counts[FAILURES] += 1
+        counts[WEAK] += taken < WEAK_SHARE * WEAK_SHARE * asked
+    counts[UPDATES] += 1
+    det = pulled - g * s
+    return -gamma * (1.0 - g * b) / det, -gamma * g * c / det, g * pulled / det
+
+
+@compiled
+def opml_step(L: Array, D: Array, t: int, u: Array, v: Array, z: Array, gamma: float, counts: Counts) -> None:
+    """Take the step for triplet t on L, and bring the outputs ``u = Lp``, ``v = Lq``, ``z = Lh`` up to it."""
+    d = L.shape[1]
+    a, b, c = gram(D, t)
+    if not a + b < LIMIT:
+        counts[REFUSED] += 1
+        counts[WEAK] += 1
+        return
+    f11, f12, f22 = opml_change(a, b, c, gamma, counts)
+    ph = qh = 0.0
+    for j in range(d):
+        ph += D[t, 0, j] * D[t, 2, j]
+        qh += D[t, 1, j] * D[t, 2, j]
+    for i in range(L.shape[0]):
+        x, y = f11 * u[i] + f12 * v[i], f12 * u[i] + f22 * v[i]
+        for j in range(d):
+            L[i, j] += x * D[t, 0, j] + y * D[t, 1, j]
+        u[i] += a * x + c * y
+        v[i] += c * x + b * y
+        z[i] += ph * x + qh * y
+
+
+@entry
+def opml_scan(D: Array, L: Array, gamma: float, counts: Counts, outputs: Array) -> int:
+    """Learn from the triplets of D in order; return how many were seen (fewer: the layer diverged)."""
+    d = L.shape[0]
+    u, v, z = np.zeros(d), np.zeros(d), np.zeros(d)
+    for t in range(D.shape[0]):
+        if outputs.shape[0] > 0:
+            near, far = map_three(L, D, t, u, v, z)
+        else:
+            near, far = map_two(L, D, t, u, v)
+        if not near + far < LIMIT:
+            return t
+        if gamma > 0.0 and 1.0 + near - far > 0.0:
+            opml_step(L, D, t, u, v, z, gamma, counts)
+        if outputs.shape[0] > 0:
+            hand_on(outputs, t, u, v, z)
+    return D.shape[0]
+
+
+@entry
+def sparse_opml_scan(
+    data: Array, indices: Places, starts: Starts, triplets: Index, L: Array, gamma: float, counts: Counts
+) -> int:
+    """Do the same for triplets of sparse rows, in O(d non-zeros) each."""
+    d = L.shape[0]
+    longest = longest_triplet(starts, d)
+    index, E, u, v = np.empty(longest, np.int32), np.empty((1, 3, longest)), np.empty(d), np.empty(d)
+    for t in range(triplets.shape[0]):
+        x, xp, xq = triplets[t, 0], triplets[t, 1], triplets[t, 2]
+        n = sparse_triplet(data, indices, starts, x, xp, xq, index, E)
+        near = far = 0.0
+        for i in range(d):
+            r = s = 0.0
+            for k in range(n):
+                r += L[i, index[k]] * E[0, 0, k]
+                s += L[i, index[k]] * E[0, 1, k]
+            u[i], v[i] = r, s
+            near += r * r
+            far += s * s
+        if not near + far < LIMIT:
+            return t
+        if not (gamma > 0.0 and 1.0 + near - far > 0.0):
+            continue
+        a = b = c = 0.0
+        for k in range(n):
+            a += E[0, 0, k] * E[0, 0, k]
+            b += E[0, 1, k] * E[0, 1, k]
+            c += E[0, 0, k] * E[0, 1, k]
+        f11, f12, f22 = opml_change(a, b, c, gamma, counts)
+        for i in range(d):
+            f, g = f11 * u[i] + f12 * v[i], f12 * u[i] + f22 * v[i]
+            for k in range(n):
+                L[i, index[k]] += f * E[0, 0, k] + g * E[0, 1, k]
+    return triplets.shape[0]
+
+
+class OPMLLayer(Layer):
+    """A factor ``L`` of the metric that learns by the step above."""
+
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``."""
+        ready("opml")
+        seen: int = opml_scan(D, self.L, self.step, self.counts, outputs)
+        return seen
+
+    def learn_sparse(self, rows: SparseRows, triplets: Triplets, outputs: Array) -> int:
+        """Learn from triplets of sparse rows; it hands on no outputs."""
+        ready("opml")
+        given = (rows.data, rows.indices, rows.starts, triplets)
+        seen: int = sparse_opml_scan(*given, self.L, self.step, self.counts)
+        return seen
 
 
 class OPML(OnlineLearner, MetricLearner):
@@ -30,7 +164,7 @@ class OPML(OnlineLearner, MetricLearner):
     O(d²) and ``M = L'L`` is a metric by construction.
 
     Where differences are so long that ``I + gamma A`` is not positive definite, or nearly so, that point
-    does not exist. The step is then split: ``p`` is drawn together in full, the push along ``q`` shortened::
+    does not exist. Then the pull on ``p`` is taken in full and the push along ``q`` is shortened::
 
         L = L_prev (I + gamma p p' - g_q q q')^-1,   g_q = min(gamma, 0.9 / s'),
         s' = q' (I + gamma p p')^-1 q
@@ -42,9 +176,9 @@ class OPML(OnlineLearner, MetricLearner):
     gamma : float, default=1e-4
         Weight of the hinge. Shortened steps are counted in ``n_cone_failures_``; rows of unit norm and
         ``gamma < 0.225`` never lead to one. ``gamma`` times the squared length of a difference should stay
-        well below 1, which the default sees to with ``scale="auto"``: pushes multiply ``L``, so where they
-        are longer than pulls it may grow beyond all bounds, within some 1e5 rows of unit norm at 0.1, and
-        within some 50 steps where every push has to be shortened. Learning then stops with a warning.
+        well below 1, as it does by default. Pushes multiply ``L``: where they are longer than pulls it may
+        become infinite, within some 1e5 rows of unit norm at 0.1, or within some 50 steps if every push has
+        to be shortened. Learning then stops with a warning.
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
         when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
@@ -78,8 +212,7 @@ class OPML(OnlineLearner, MetricLearner):
     --repeats 5``, "judged on"). An earlier default, 3e-4, had been chosen on eight of the twelve and failed
     on another. Choose ``gamma`` by cross-validation as in the example.
 
-    Rows of unit norm never shorten a push at ``gamma < 0.225``: ``n_cone_failures_`` above 0 says that
-    ``gamma`` is too large for the rows.
+    ``n_cone_failures_`` above 0 means that ``gamma`` is too large for the rows.
 
     References
     ----------
@@ -105,10 +238,6 @@ class OPML(OnlineLearner, MetricLearner):
         "gamma": [Interval(Real, 0, None, closed="left")],
     }
 
-    step_parameter = "gamma"
-
-    _scan = "opml.opml_scan"
-
     _takes_sparse = True  # O(d non-zeros) a step
 
     def __init__(
@@ -122,33 +251,7 @@ class OPML(OnlineLearner, MetricLearner):
         triplets: Rule = "released",
     ) -> None:
         self.gamma = gamma
-        self.scale = scale
-        self.scans = scans
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.triplets = triplets
+        super().__init__(scale, scans, shuffle, random_state, triplets)
 
-    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        self._L = np.eye(n_features)
-        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
-
-    def _widen(self, n_features: int) -> None:
-        self._L = widened_square(self._L, n_features)
-
-    def _learn(self, rows: Array, triplets: Triplets) -> None:
-        from mloml.kernels.opml import opml_scan
-
-        if self.diverged_:
-            return
-        rest = (triplets, self._L, float(self.gamma), self._counters)
-        if isinstance(rows, SparseRows):
-            from mloml.kernels.sparse_square import sparse_opml_scan
-
-            done = sparse_opml_scan(rows.data, rows.indices, rows.starts, *rest)
-        else:
-            done = opml_scan(rows, *rest)
-        if done < len(triplets):
-            self._stop_beyond_bounds()
-
-    def _factor(self) -> Array:
-        return self._L
+    def _new_state(self, n_features: int, X: Any) -> OPMLLayer:
+        return OPMLLayer(n_features, float(self.gamma))

@@ -2,27 +2,95 @@
 
 from __future__ import annotations
 
+from math import inf, sqrt
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from mloml.kernels.stack import layout
-from mloml.learners.triplets import Rule
+from mloml.arrays import Array, Counts
 
-from .base import Array, MetricLearner
-from .online import OnlineLearner, Triplets
-from .roots import symmetric_root
-from .widening import widened_square
+from .base import MetricLearner
+from .compiled import compiled, entry, ready
+from .layers import MetricLayer
+from .linalg import LIMIT, UPDATES, map_two, symmetrise
+from .online import OnlineLearner
+from .triplets import Rule
+
+# With p = x - xp, q = x - xq and A = pp' - qq' the problem is
+#
+#     min_M  D_ld(M, M_prev) + C [margin + tr(MA)]+
+#
+# with the LogDet divergence D_ld(M, N) = tr(M N^-1) - logdet(M N^-1). The solution is M^-1 = M_prev^-1 + tau
+# A. With P = Mp, Q = Mq, a = p'P, b = q'Q, c = p'Q, s = a - b and g = ab - c² (of M_prev) that is
+#
+#     M <- M - k [(1 - tau b) PP' + tau c (PQ' + QP') - (1 + tau a) QQ'],    k = tau / (1 + tau s - tau² g)
+#
+# and tr(MA) becomes (s - 2 tau g) / (1 + tau s - tau² g). tau is C, or less where the hinge reaches 0 before:
+# then it is the positive root of margin g tau² + (2g - margin s) tau - (margin + s) = 0.
+
+
+@compiled
+def step_length(a: float, b: float, c: float, C: float, margin: float) -> float:
+    """Return tau, 0 where the hinge is not active."""
+    s, g = a - b, max(a * b - c * c, 0.0)  # g is not negative but for rounding
+    hinge = margin + s
+    if hinge <= 0.0:
+        return 0.0
+    linear = 2.0 * g - margin * s
+    denominator = linear + sqrt(linear * linear + 4.0 * margin * g * hinge)
+    return min(C, 2.0 * hinge / denominator if denominator > 0.0 else inf)
+
+
+@entry
+def slmoml_scan(D: Array, M: Array, C: float, margin: float, counts: Counts) -> int:
+    """Learn from the triplets of D in order; return how many were seen (fewer: the learner diverged)."""
+    d = M.shape[0]
+    P, Q = np.empty(d), np.empty(d)
+    seen = 0
+    for t in range(D.shape[0]):
+        map_two(M, D, t, P, Q)
+        a = b = c = 0.0
+        for j in range(d):
+            a += D[t, 0, j] * P[j]
+            b += D[t, 1, j] * Q[j]
+            c += D[t, 0, j] * Q[j]
+        if not abs(a) + abs(b) < LIMIT:
+            break
+        seen += 1
+        tau = step_length(a, b, c, C, margin)
+        if tau > 0.0:
+            k = tau / (1.0 + tau * (a - b) - tau * tau * max(a * b - c * c, 0.0))
+            PP, PQ, QQ = k * (1.0 - tau * b), k * tau * c, -k * (1.0 + tau * a)
+            for i in range(d):
+                f, g = PP * P[i] + PQ * Q[i], PQ * P[i] + QQ * Q[i]
+                for j in range(d):
+                    M[i, j] -= f * P[j] + g * Q[j]
+            counts[UPDATES] += 1
+    symmetrise(M)
+    return seen
+
+
+class SLMOMLMetric(MetricLayer):
+    """The metric ``M``, which learns by the step above."""
+
+    def __init__(self, n_features: int, step: float, margin: float) -> None:
+        super().__init__(n_features, step)
+        self.margin = margin
+
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``."""
+        ready("slmoml")
+        seen: int = slmoml_scan(D, self.M, self.step, self.margin, self.counts)
+        return seen
 
 
 class SLMOML(OnlineLearner, MetricLearner):
     """Online metric learning with LogDet closeness and a hinge on triplets.
 
-    Neither text nor code of the original was at hand; its description (passive-aggressive, LogDet closeness,
-    triplet hinge, aggressiveness C) determines this problem, with ``A = p p' - q q'`` ::
+    Neither text nor code of the original was available. Its description (passive-aggressive, LogDet
+    closeness, triplet hinge, aggressiveness C) determines this problem, with ``A = p p' - q q'`` ::
 
         M = argmin_{M PD}  D_ld(M, M_prev) + C [margin + tr(M A)]+
 
@@ -36,24 +104,14 @@ class SLMOML(OnlineLearner, MetricLearner):
         Aggressiveness, the largest step.
     margin : float, default=1.0
         By how much ``xq`` has to be farther away than ``xp``.
-    scale : "auto", float or None, default="auto"
-        What rows are divided by before anything is learned: a step size and the margin 1 mean something only
-        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
-        of the rows up to the first triplet in a stream. None: nothing. ``transform`` takes rows as they are.
-    scans : int, default=20
-        How often ``fit`` goes over the rows.
-    shuffle : bool, default=True
-        Whether each scan of ``fit`` puts the rows into a new random order.
-    random_state : int, RandomState instance or None, default=None
-        Seed of these orders.
-    triplets : {"released", "latest"}, default="released"
-        How partners are chosen, see :mod:`mloml.learners.triplets`.
+    scale, scans, shuffle, random_state, triplets
+        See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
     components_ : array of shape (d, d)
         The symmetric root of M, which takes the user's rows and starts at the identity over ``scale_``. It is
-        computed when asked for, in O(d³).
+        computed when needed, in O(d³).
     classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; no step leaves the cone.
 
@@ -95,8 +153,6 @@ class SLMOML(OnlineLearner, MetricLearner):
 
     step_parameter = "C"
 
-    _scan = "slmoml.slmoml_scan"
-
     def __init__(
         self,
         C: float = 1e-3,
@@ -110,27 +166,7 @@ class SLMOML(OnlineLearner, MetricLearner):
     ) -> None:
         self.C = C
         self.margin = margin
-        self.scale = scale
-        self.scans = scans
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.triplets = triplets
+        super().__init__(scale, scans, shuffle, random_state, triplets)
 
-    def _start(self, n_features: int, X: Array | None = None, y: NDArray[Any] | None = None) -> None:
-        self._metric = np.eye(n_features)
-        self._counters = np.zeros(layout.INTEGERS, dtype=np.int64)
-
-    def _widen(self, n_features: int) -> None:
-        self._metric = widened_square(self._metric, n_features)
-
-    def _learn(self, rows: Array, triplets: Triplets) -> None:
-        from mloml.kernels.slmoml import slmoml_scan
-
-        if self.diverged_:
-            return
-        settings = (float(self.C), float(self.margin))
-        if slmoml_scan(rows, triplets, self._metric, *settings, self._counters) < len(triplets):
-            self._stop_beyond_bounds()
-
-    def _factor(self) -> Array:
-        return symmetric_root(self._metric)
+    def _new_state(self, n_features: int, X: Any) -> SLMOMLMetric:
+        return SLMOMLMetric(n_features, float(self.C), float(self.margin))

@@ -17,22 +17,128 @@ The first sample of a class gives no triplet, nor does any sample while only one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.spatial.distance import pdist
 
-from mloml.arrays import Array, Index
+from mloml.arrays import Array, Index, Triplets
 
-from .sparse_rows import SparseRows
+from .compiled import entry, exact, exact_entry, ready
+from .rows import SparseRows
 
 Rule = Literal["released", "latest"]
 RULES: tuple[Rule, ...] = ("released", "latest")
+
+LAST, OTHER, SEEN = 0, 1, 2
+"""Places in ``state``: class of the latest sample, of the latest one of another class, number of classes."""
+
+NOT_FINITE, NO_TRIPLET, POSITIVE_FIRST, NEGATIVE_FIRST = -1, 0, 1, 2
+"""What one arriving row gives; a triplet is told by which of xp and xq arrived first."""
+
+ONE_TRIPLET = {POSITIVE_FIRST: np.array([[2, 0, 1]]), NEGATIVE_FIRST: np.array([[2, 1, 0]])}
+"""The triplet (x, xp, xq) of three rows in the order in which they arrived."""
+
+
+@exact
+def partner(y: int, released: bool, slots: Index, state: Index) -> int:
+    """Return the class that the next sample, of a class seen before, is told apart from."""
+    if y != state[LAST]:
+        return state[LAST]
+    if not released:
+        return state[OTHER]
+    end = state[SEEN] - 1
+    return slots[end] if slots[end] != y else slots[end - 1]
+
+
+@exact
+def arrive(y: int, number: int, latest: Index, slots: Index, state: Index) -> None:
+    """Note the arrival of a sample of class ``y``."""
+    if latest[y] < 0:
+        slots[state[SEEN]] = y
+        state[SEEN] += 1
+    if y != state[LAST]:
+        state[OTHER] = state[LAST]
+        state[LAST] = y
+    latest[y] = number
+
+
+@exact_entry
+def triplet_pass(
+    codes: Index, order: Index, offset: int, released: bool, latest: Index, slots: Index, state: Index
+) -> Index:
+    """Return the (T, 3) triplets (x, xp, xq) that rows ``order`` give, as ``offset`` plus the row's number.
+
+    ``latest[c]`` is the index of the latest sample of class ``c`` (-1: not seen), ``slots`` the classes in
+    order of first appearance. These and ``state`` are read and brought up to date, so that a stream can go
+    on.
+    """
+    triplets = np.empty((order.shape[0], 3), np.intp)
+    count = 0
+    for k in range(order.shape[0]):
+        row = order[k]
+        y = codes[row]
+        if latest[y] >= 0 and state[SEEN] > 1:
+            triplets[count, 0] = offset + row
+            triplets[count, 1] = latest[y]
+            triplets[count, 2] = latest[partner(y, released, slots, state)]
+            count += 1
+        arrive(y, offset + row, latest, slots, state)
+    return triplets[:count].copy()
+
+
+@exact_entry
+def one_row(
+    x: Array, scale: float, y: int, number: int, released: bool, samples: Array, latest: Index, slots: Index,
+    state: Index, D: Array,
+) -> int:  # fmt: skip
+    """Let one row of class ``y`` arrive, the ``number``-th of a stream; put its triplet into ``D`` (1, 3, d).
+
+    Does to ``samples`` (the latest one of each class), ``latest`` (their numbers), ``slots`` and ``state``
+    what :func:`triplet_pass` does. A row that is not finite leaves everything untouched.
+    """
+    d = x.shape[0]
+    for j in range(d):
+        if not np.isfinite(x[j]):
+            return NOT_FINITE
+    for j in range(d):
+        D[0, 2, j] = x[j] / scale
+    found = NO_TRIPLET
+    if latest[y] >= 0 and state[SEEN] > 1:
+        other = partner(y, released, slots, state)
+        for j in range(d):
+            D[0, 0, j] = D[0, 2, j] - samples[y, j]
+            D[0, 1, j] = D[0, 2, j] - samples[other, j]
+        found = POSITIVE_FIRST if latest[y] < latest[other] else NEGATIVE_FIRST
+    arrive(y, number, latest, slots, state)
+    for j in range(d):
+        samples[y, j] = D[0, 2, j]
+    return found
+
+
+@entry
+def differences(rows: Array, triplets: Index, D: Array) -> None:
+    """Set ``D[t]`` to ``p = x - xp``, ``q = x - xq`` and ``h = x`` of triplet t."""
+    for t in range(triplets.shape[0]):
+        i, j, k = triplets[t, 0], triplets[t, 1], triplets[t, 2]
+        for a in range(rows.shape[1]):
+            D[t, 0, a] = rows[i, a] - rows[j, a]
+            D[t, 1, a] = rows[i, a] - rows[k, a]
+            D[t, 2, a] = rows[i, a]
+
+
+def pieces(rows: Array, triplets: Triplets) -> Iterator[tuple[Array, Triplets]]:
+    """Yield the triplets in pieces, each with its array ``D``, that stay in the processor's cache."""
+    ready("triplets")
+    size = max(1, 2**14 // rows.shape[1])
+    for first in range(0, len(triplets), size):
+        piece = triplets[first : first + size]
+        D = np.empty((len(piece), 3, rows.shape[1]))
+        differences(rows, piece, D)
+        yield D, piece
 
 
 def scan_triplets(codes: ArrayLike, order: ArrayLike | None = None, rule: Rule = "released") -> Index:
@@ -86,7 +192,7 @@ class TripletStream:
         """Take in rows with their class codes; return ``rows`` and the triplets that index into them.
 
         ``rows`` are the remembered samples and then ``X``, in the order in which they arrived, an array or
-        :class:`~mloml.learners.sparse_rows.SparseRows` as ``X`` is.
+        :class:`~mloml.learners.rows.SparseRows` as ``X`` is.
         """
         sparse = isinstance(X, SparseRows)
         X = X if sparse else np.asarray(X, dtype=np.float64)
@@ -111,26 +217,14 @@ class TripletStream:
         self._count += len(X)
         return rows if sparse else np.ascontiguousarray(rows), triplets
 
-    def push_one(self, x: Array, code: int, scale: float, rows: Array) -> int:
-        """Take in one row, divided by ``scale``.
-
-        Does what :meth:`push` does, without an array being made: the triplet goes into ``rows``, see
-        :func:`mloml.kernels.triplets.one_row`, whose answer is returned.
-        """
+    def push_one(self, x: Array, code: int, scale: float, D: Array) -> int:
+        """Take in one row, divided by ``scale``, as :meth:`push` does; see :func:`one_row`."""
         if code >= len(self._samples):  # a class of rows that were broken off before they arrived
             self.make_room(code + 1, x.size)
         memory = self._memory
-        found: int = _one_row()(
-            x,
-            scale,
-            code,
-            self._count,
-            self.rule == "released",
-            self._samples,
-            memory.latest,
-            memory.slots,
-            memory.state,
-            rows,
+        released = self.rule == "released"
+        found: int = one_row(
+            x, scale, code, self._count, released, self._samples, memory.latest, memory.slots, memory.state, D
         )
         self._count += found >= 0
         return found
@@ -169,13 +263,6 @@ def _one_after_the_other(first: Any, second: Any) -> Any:
     return first.then(second) if isinstance(first, SparseRows) else np.concatenate([first, second])
 
 
-@cache
-def _one_row() -> Callable[..., Any]:
-    from mloml.kernels.triplets import one_row
-
-    return one_row
-
-
 class _Memory:
     """The number of the latest sample of each class, and which classes came in which order."""
 
@@ -193,32 +280,9 @@ class _Memory:
 
     def advance(self, codes: Index, order: Index, offset: int, rule: Rule) -> Index:
         """Let rows arrive and return their triplets."""
-        from mloml.kernels.triplets import triplet_pass  # compiled code is loaded when first used
-
+        ready("triplets")
         if rule not in RULES:
             raise ValueError(f"triplets is {rule!r}, allowed are {', '.join(map(repr, RULES))}")
         if codes.min(initial=0) < 0:
             raise ValueError(f"class codes must not be negative, found {codes.min()}")
         return triplet_pass(codes, order, offset, rule == "released", self.latest, self.slots, self.state)
-
-
-def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), max_rows: int = 2000) -> Array:
-    """Return percentiles of all squared distances between rows; evenly spaced rows when there are very many.
-
-    Examples
-    --------
-    >>> distance_percentiles(np.array([[0.0], [1.0], [3.0]]), (0, 100))
-    array([1., 9.])
-    """
-    if len(X) < 2:
-        return np.zeros(len(percentiles))
-    if len(X) > max_rows:
-        X = X[np.linspace(0, len(X) - 1, max_rows).astype(np.intp)]
-    distances = pdist(X, "sqeuclidean")
-    if not distances.max() < np.inf:
-        largest = np.abs(X).max()
-        raise ValueError(
-            f"the largest entry of X is {largest:g}: squared distances of such rows are no numbers and have "
-            "no percentiles; scale the rows, or give targets=(lower, upper)"
-        )
-    return np.percentile(distances, percentiles, overwrite_input=True)

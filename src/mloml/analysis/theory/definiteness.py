@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from mloml.arrays import Array, Counts, Triplets
-from mloml.kernels.stack.frame import ALARM, DRIFT, SINGULAR, cone_test, root_coefficients, split_steps
-from mloml.learners.stack_state import Layer
+from mloml.learners.moml import ALARM, DRIFT, SINGULAR, pull_length, root_and_inverse
 
-LAYER = Layer()
+KEEP, FLOOR = 0.1, 0.1
 TOLERANCE = 1e-10
 STEPS, MEASURED, BROKEN, FAILED, SURPRISES = range(5)
 SMALLEST, LARGEST, WIDEST, EXCESS = range(4)
@@ -111,34 +110,35 @@ def check_sandwich(track: Track) -> None:
 
 def _watch(track: Track, layer: int, p: Array, q: Array, gamma: float, every: int) -> None:
     """Let one layer learn from a triplet, and count."""
-    L, K, counts = track.layers[layer], track.inverses[layer], track.counts[layer]
-    u, v = L @ p, L @ q
+    L, N, counts = track.layers[layer], track.inverses[layer], track.counts[layer]
+    pq = np.stack([p, q], axis=1)
+    u, v = (L @ pq).T
     if 1.0 + u @ u - v @ v <= 0.0:
         return
-    V = np.stack([K @ p, K @ q], axis=1)
-    if counts[STEPS] % 32 == 0 or not _drift(u, v, p, q, V) <= DRIFT:
-        K[:] = np.linalg.inv(L).T
-        V = np.stack([K @ p, K @ q], axis=1)
-        if not _drift(u, v, p, q, V) <= ALARM:  # too near singular: left out, as the learner does
+    RS = N @ pq
+    if counts[STEPS] % 32 == 0 or not _drift(u, v, p, q, L @ RS) <= DRIFT:
+        N[:] = np.linalg.inv(L.T @ L)
+        RS = N @ pq
+        if not _drift(u, v, p, q, L @ RS) <= ALARM:  # too near singular: left out, as the learner does
             counts[STEPS] += 1
             counts[FAILED] += 1
             return
-    (a, c), (_, b) = V.T @ V
-    determinant, trace = cone_test(a, b, c, gamma)
-    failed = not determinant > SINGULAR * trace
+    (a, c), (_, b) = pq.T @ RS
+    full = 1.0 + gamma * (b - a - gamma * max(0.0, a * b - c * c))
+    failed = not full > SINGULAR * (2.0 + gamma * (b - a))
     sampled = counts[STEPS] % every == 0
     if sampled or failed:
         _measure(L.T @ L, p, q, gamma, failed, sampled, counts, track.extremes[layer])
     counts[STEPS] += 1
     counts[FAILED] += failed
-    g_p, g_q, determinant, trace, _ = split_steps(a, b, c, p @ p, gamma, LAYER.keep, LAYER.floor)
-    f11, f12, f22, h11, h12, h22 = root_coefficients(a, b, c, g_p, g_q, determinant, trace)
-    L += V @ (np.array([[f11, f12], [f12, f22]]) @ np.stack([p, q]))
-    K += V @ (np.array([[h11, h12], [h12, h22]]) @ (V.T @ K))
+    g_p, determinant = pull_length(a, b, c, p @ p, gamma, KEEP, FLOOR)
+    F, G = root_and_inverse(a, b, c, g_p, gamma, determinant)
+    L += L @ RS @ np.array([[F[0], F[1]], [F[1], F[2]]]) @ pq.T
+    N += RS @ np.array([[G[0], G[1]], [G[1], G[2]]]) @ RS.T
 
 
 def _drift(u: Array, v: Array, p: Array, q: Array, V: Array) -> float:
-    """Return how far ``(L p)'(K p)`` is from ``p'p``, relatively, for p and q: 0 where ``K = L^-T``."""
+    """Return how far ``(L p)'V`` is from ``p'p``, relatively, for p and q: 0 where ``N = (L'L)^-1``."""
     errors = abs(u @ V[:, 0] - p @ p), abs(v @ V[:, 1] - q @ q)
     lengths = p @ p, q @ q
     return float(max(e / n if n > 0 else 0.0 for e, n in zip(errors, lengths, strict=True)))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from mloml.arrays import Array
-from mloml.kernels.compiled import compiled
+from mloml.learners.compiled import exact
 
 
-@compiled
+@exact
 def _run(
     P: Array, Q: Array, M: Array, gamma: float, start: int, floor: float, losses: Array
 ) -> tuple[int, float]:

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from mloml.analysis.theory.streams import scans
 from mloml.arrays import Array, Codes, Triplets
 from mloml.evaluation.refit import Halves
+from mloml.learners.triplets import differences
 
 if TYPE_CHECKING:
     from mloml.learners import MOML, OPML
@@ -36,7 +37,7 @@ def time_updates(half: Halves, n_scans: int, repeats: int = 9) -> pd.DataFrame:
     """
     from mloml.learners import MOML, OPML
 
-    learners = {"opml": OPML(GAMMA), "moml": MOML(GAMMA, factor="none"), "moml_frame": MOML(GAMMA)}
+    learners = {"opml": OPML(GAMMA), "moml": MOML(GAMMA, cone="free"), "moml_frame": MOML(GAMMA)}
     # One call for all scans: what is timed is the compiled loop, not the way into it.
     triplets = np.concatenate(list(islice(scans(half.y, half.seed), n_scans)))
     rows = []
@@ -52,9 +53,11 @@ def time_updates(half: Halves, n_scans: int, repeats: int = 9) -> pd.DataFrame:
 def _run(learner: MOML | OPML, X: Array, y: Codes, triplets: Triplets) -> float:
     """Return the seconds of the updates, from the learner's start to its last triplet."""
     learner._forget()
-    learner._start(X.shape[1], X, y)
+    learner._state = learner._new_state(X.shape[1], X)
+    D = np.empty((len(triplets), 3, X.shape[1]))
+    differences(X, triplets, D)
     start = time.perf_counter()
-    learner._learn(X, triplets)
+    learner._learn(D, triplets)
     seconds = time.perf_counter() - start
     learner._finish()
     return seconds

@@ -1,1 +1,0 @@
-"""Compiled kernels against plain NumPy: tiny problems, solved before a process believes a kernel."""

@@ -1,1 +1,0 @@
-"""Compiled code only: no classes, no input or output."""

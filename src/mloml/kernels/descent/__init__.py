@@ -1,1 +1,0 @@
-"""A compiled L-BFGS, and what large-margin objectives share."""

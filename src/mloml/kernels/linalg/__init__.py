@@ -1,1 +1,0 @@
-"""Linear algebra on square matrices, compiled."""

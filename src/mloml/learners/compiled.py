@@ -1,0 +1,173 @@
+"""How functions are compiled by numba, and kept on disk in a folder named after all that the code depends on.
+
+``@compiled`` is for functions that other compiled functions call, ``@entry`` for those that Python calls:
+only their code is kept, with all that they call inside it. ``@exact`` and ``@exact_entry`` leave sums in the
+order in which they are written, for code that breaks ties by comparing sums.
+
+numba's own cache does not notice an edited function in another file, and a process killed between its two
+files may leave old code for new source. Here neither can happen: the folder's name is a hash of the source of
+all learners, the versions and the processor. Two processes that compile two signatures of one function at
+once would mix them up; every entry therefore has one signature, and :func:`ready` compiles under the folder's
+lock.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import hashlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from mloml.errors import KernelError
+
+config: Any = numba.config
+SOURCE = Path(__file__).parent
+FREEDOM = {"reassoc", "contract", "arcp", "nsz"}
+"""Sums may be reordered and fused; NaN and infinity keep their meaning: divergence is told by them."""
+LONGEST_WAIT = 600.0
+"""Seconds after which a process no longer waits for another one to compile: that may have been stopped."""
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that other compiled functions call."""
+    return _compile(function, fastmath=FREEDOM)
+
+
+def exact(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile such a function with its sums in the order in which they are written."""
+    return _compile(function)
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that Python calls, and keep its code on disk."""
+    return _compile(function, fastmath=FREEDOM, cache=True)
+
+
+def exact_entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile such a function with its sums in the order in which they are written."""
+    return _compile(function, cache=True)
+
+
+ENTRIES: list[Any] = []
+"""All functions that Python calls; each must have one signature."""
+
+
+def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder())
+    try:
+        made: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    finally:
+        config.CACHE_DIR = before
+    if "cache" in options:
+        ENTRIES.append(made)
+    return made
+
+
+@cache
+def folder() -> Path:
+    """Return the folder of the compiled code of this source, these versions and this processor."""
+    chosen = Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    place = chosen / "mloml" / f"compiled-{_state()[:16]}"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return place
+    except OSError:
+        say(f"{place} cannot be written: every start compiles anew")
+        place = Path(tempfile.mkdtemp(prefix="mloml-"))
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+        return place
+
+
+def _state() -> str:
+    """Return a hash of the source, the versions, numba's settings and the processor."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCE.glob("*.py")):
+        digest.update(path.read_bytes())
+    versions = [version("numba"), version("llvmlite"), np.__version__, platform.python_version()]
+    settings = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
+    digest.update(repr((versions, settings, processor())).encode())
+    return digest.hexdigest()
+
+
+@cache
+def processor() -> tuple[str, ...]:
+    """Return what distinguishes this processor's instructions from another's."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine(), platform.processor()
+    told = {line.split(":")[0].strip(): line for line in lines}
+    return platform.machine(), *(told[name] for name in ("model name", "flags", "Features") if name in told)
+
+
+@cache
+def say(text: str) -> None:
+    """Tell the person at the terminal, once; a warning would end up in the record of a cell."""
+    print(f"mloml: {text}", file=sys.stderr, flush=True)
+
+
+@cache
+def ready(algorithm: str) -> None:
+    """Load or compile an algorithm's functions, once in a process, and compare them with known answers."""
+    if config.DISABLE_JIT:
+        return
+    check = import_module("mloml.learners.check").check
+    mark = folder() / f"{algorithm}.ready"
+    with _lock():
+        if not mark.exists():
+            say("compiling, once on this machine ...")
+        collects = gc.isenabled()
+        gc.disable()  # numba holds so much that looking for garbage takes a tenth of the time
+        try:
+            check(algorithm)
+        except KernelError:
+            _clear()
+            raise
+        except Exception:  # a damaged file: without it the code is compiled anew
+            _clear()
+            check(algorithm)
+        finally:
+            if collects:
+                gc.enable()
+        mark.touch()
+
+
+def _clear() -> None:
+    """Throw away all that was kept."""
+    for path in folder().iterdir():
+        if path.name != "lock":
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """Let one process at a time compile; without a lock, one signature per entry has to be enough."""
+    try:
+        from filelock import FileLock
+
+        held = FileLock(
+            folder() / "lock", is_singleton=True
+        )  # the same one if a check is made inside another
+        held.acquire(timeout=LONGEST_WAIT)
+    except (ImportError, OSError, NotImplementedError):  # filelock's Timeout is an OSError
+        yield
+        return
+    try:
+        yield
+    finally:
+        held.release()

@@ -1,0 +1,287 @@
+"""What an online algorithm keeps: a matrix that learns from triplets, alone or as one layer of a stack."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mloml.arrays import Array, Counts, Triplets
+
+from .base import LearnedDistance, Metric, checked_pairs, metric_function, symmetric_root
+from .linalg import FAILURES, NOTHING, UPDATES
+from .rows import validate_rows
+from .stream import checked_row, learned, require_one_row
+
+ACTIVATIONS = ("relu", "sigmoid", "tanh")
+
+
+class Layer(ABC):
+    """A square matrix with its counters, see :mod:`mloml.learners.linalg`; it starts at the identity.
+
+    Parameters
+    ----------
+    n_features : int
+        Size of the matrix.
+    step : float
+        Step size.
+    """
+
+    def __init__(self, n_features: int, step: float) -> None:
+        self.L = np.eye(n_features)
+        self.step = step
+        self.counts: Counts = np.zeros(5, dtype=np.int64)
+
+    @abstractmethod
+    def learn(self, D: Array, outputs: Array) -> int:
+        """Learn from the triplets of ``D``, see :mod:`mloml.learners.linalg`; return how many were seen.
+
+        Fewer than there are: the next step would have led to infinite numbers. ``outputs`` (T, 3, d) gets
+        what the layer makes of ``D`` right after each step, for the next layer; or it is ``NOTHING``.
+        """
+
+    def learn_sparse(self, rows: Any, triplets: Triplets, outputs: Array) -> int:
+        """Do the same for triplets of sparse rows."""
+        raise NotImplementedError
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers a row is mapped to."""
+        return len(self.L)
+
+    def save(self) -> dict[str, Array]:
+        """Return copies of all that learning changes."""
+        return {name: value.copy() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+
+    def factor(self) -> Any:
+        """Return a factor of the metric on the rows that the layer sees; it may be the layer's own array."""
+        return self.L
+
+    def set_scale(self, scale: float) -> None:  # noqa: B027
+        """Bring what was given in the user's units to rows divided by ``scale``."""
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features: the matrix starts as the identity on them."""
+        self.L = widened(self.L, n_features)
+
+
+class MetricLayer(Layer):
+    """Keeps the metric ``M`` itself, of which a factor is made when somebody asks."""
+
+    def __init__(self, n_features: int, step: float, start: float = 1.0) -> None:
+        super().__init__(n_features, step)
+        del self.L
+        self.M = start * np.eye(n_features)
+        self.start = start
+
+    def factor(self) -> Array:
+        """Return the symmetric root of M."""
+        return symmetric_root(self.M)
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features: the metric has its start on them."""
+        self.M = widened(self.M, n_features, self.start)
+
+
+class Stack:
+    """Layers that learn by forward propagation, each from what the updated layers below make of a triplet.
+
+    No layer waits for those above it. So a layer learns from a whole piece of the stream and hands on, for
+    each triplet, what its samples were mapped to right after the step: the next layer sees the same as if all
+    had learned triplet by triplet.
+    """
+
+    def __init__(self, layers: list[Any], activation: str) -> None:
+        self.layers = layers
+        self.activation = activation
+
+    @property
+    def counts(self) -> Counts:
+        """The counters of all layers."""
+        return np.array([layer.counts for layer in self.layers])
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the local losses, which forward propagation leaves alone."""
+        return np.ones(len(self.layers))
+
+    def factors(self) -> list[Array]:
+        """Return the factors as learned so far."""
+        return [layer.factor() for layer in self.layers]
+
+    def set_scale(self, scale: float) -> None:
+        """Bring what was given in the user's units to rows divided by ``scale``."""
+        for layer in self.layers:
+            layer.set_scale(scale)
+
+    def widen(self, n_features: int) -> None:
+        """Go on with more features in every layer."""
+        for layer in self.layers:
+            layer.widen(n_features)
+
+    def learn(self, D: Array, outputs: Array = NOTHING) -> int:
+        """Learn from the triplets of ``D``; return how many were seen."""
+        return self._learn(0, len(D), lambda first, begin, end, out: first.learn(D[begin:end], out))
+
+    def learn_sparse(self, rows: Any, triplets: Triplets, outputs: Array = NOTHING) -> int:
+        """Learn from triplets of sparse rows, which only the first layer sees."""
+        return self._learn(
+            0,
+            len(triplets),
+            lambda first, begin, end, out: first.learn_sparse(rows, triplets[begin:end], out),
+        )
+
+    def _learn(self, begin: int, end: int, show: Callable[..., int]) -> int:
+        """Let one layer after the other learn from some triplets, which ``show`` shows to the first."""
+        count, H = end - begin, NOTHING
+        before = [layer.save() for layer in self.layers] if count > 1 else []
+        for i, layer in enumerate(self.layers):
+            last = i + 1 == len(self.layers)
+            out = NOTHING if last else np.empty((count, 3, layer.n_outputs))
+            seen = show(layer, begin, end, out) if i == 0 else layer.learn(H, out)
+            if seen < count:
+                if not before:
+                    return seen
+                for each, saved in zip(self.layers, before, strict=True):
+                    vars(each).update(saved)
+                again = self._learn(begin, begin + seen, show)  # a layer above may diverge even earlier
+                if again == seen and i > 0:  # the layers below see this triplet before layer i diverges
+                    Stack(self.layers[:i], self.activation)._learn(begin + seen, begin + seen + 1, show)
+                return again
+            if not last:
+                H = activated(out, self.activation)
+        return count
+
+
+class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """What a learner with a stack makes of rows: ``layers_`` with ``activation`` between them."""
+
+    activation: str
+    n_features_in_: int
+    scale_: float
+    _state: Any
+
+    @learned
+    def layers_(self) -> Any:
+        """Return the learned factors; the first takes the user's rows."""
+        first, *others = self._state.factors()
+        factors = [first / self.scale_, *(L.copy() for L in others)]
+        return np.stack(factors) if len({L.shape for L in factors}) == 1 else factors
+
+    def _finish(self) -> None:
+        counts = self._state.counts
+        self.n_updates_, self.n_cone_failures_ = counts[:, UPDATES].copy(), counts[:, FAILURES].copy()
+
+    def transform(self, X: ArrayLike, layer: int | None = None) -> Array:
+        """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last."""
+        check_is_fitted(self)
+        rows: Array = validate_rows(self, X, reset=False)
+        return _through(self.layers_[: self._checked_layer(layer)], rows, self.activation)
+
+    def transform_one(self, x: ArrayLike, layer: int | None = None) -> Array:
+        """Map one row, (d,); exactly what ``transform([x], layer)[0]`` gives, at less cost."""
+        layers = self.layers_[: self._checked_layer(layer)]
+        if not issparse(x):
+            return _through(layers, checked_row(self, x), self.activation)[0]
+        require_one_row(x)
+        return _through(layers, validate_rows(self, x, reset=False), self.activation)[0]
+
+    def pair_distance(self, pairs: ArrayLike) -> Array:
+        """Return the (not squared) distance of each pair at the last layer; ``pairs`` is (n, 2, d)."""
+        check_is_fitted(self)
+        stacked = checked_pairs(pairs, self.n_features_in_)
+        left, right = (_through(self.layers_, stacked[:, side], self.activation) for side in (0, 1))
+        return np.sqrt(np.einsum("ij,ij->i", left - right, left - right))
+
+    def get_metric(self) -> Metric:
+        """Return the distance at the last layer as a function of two vectors, see ``pair_distance``."""
+        check_is_fitted(self)
+        layers, activation = [L.copy() for L in self.layers_], self.activation
+
+        def mapped_difference(u: Array, v: Array) -> Array:
+            left, right = _through(layers, np.stack([u, v]), activation)
+            return left - right
+
+        return metric_function(mapped_difference, self.n_features_in_)
+
+    def get_mahalanobis_matrix(self, layer: int) -> Array:
+        """Return ``M = L'L`` of one metric layer (1 is the first): a metric on that layer's inputs."""
+        check_is_fitted(self)
+        L = self.layers_[self._checked_layer(layer) - 1]
+        return L.T @ L
+
+    def _checked_layer(self, layer: int | None) -> int:
+        n = len(self.layers_)
+        if layer is None:
+            return n
+        if isinstance(layer, bool) or not isinstance(layer, Integral) or not 1 <= layer <= n:
+            raise ValueError(f"layer is {layer!r}, expected an integer from 1 to {n}")
+        return int(layer)
+
+    @property
+    def components_(self) -> Array:
+        """The single matrix of a stack of one layer."""
+        check_is_fitted(self)
+        if len(self.layers_) > 1:
+            raise AttributeError(
+                f"components_ does not exist: {len(self.layers_)} layers with {self.activation} between them "
+                "are not a linear map; see layers_, or transform(X, layer=1) for the linear first layer"
+            )
+        return self.layers_[0]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.layers_[-1])
+
+
+def _through(layers: Any, rows: Array, activation: str) -> Array:
+    """Return the linear output of the last of some layers."""
+    for L in layers[:-1]:
+        rows = activate(rows @ L.T, activation)
+    mapped: Array = rows @ layers[-1].T
+    return mapped
+
+
+def activated(Z: Array, activation: str) -> Array:
+    """Return the next layer's ``(p, q, h)`` for a layer's outputs ``(u, v, z)``.
+
+    The three samples are ``z``, ``z - u`` and ``z - v``; then ``p = phi(z) - phi(z - u)``, and q likewise.
+    """
+    samples = Z[:, 2:] - Z
+    samples[:, 2] = Z[:, 2]
+    H = activate(samples, activation)
+    np.subtract(H[:, 2:], H[:, :2], out=H[:, :2])
+    return H
+
+
+def activate(Z: Array, activation: str) -> Array:
+    """Apply the non-linearity to the outputs of a layer.
+
+    >>> activate(np.array([-1.0, 2.0]), "relu")
+    array([0., 2.])
+    """
+    if activation == "relu":
+        return np.maximum(Z, 0.0)
+    if activation == "tanh":
+        return np.tanh(Z)
+    e = np.exp(-np.abs(Z))
+    return np.where(Z >= 0, 1.0, e) / (1.0 + e)
+
+
+def widened(A: Array, n: int, start: float = 1.0) -> Array:
+    """Return a (d, d) matrix as (n, n): ``start`` on the new part of the diagonal, zeros beside it.
+
+    >>> widened(np.array([[3.0]]), 2)
+    array([[3., 0.],
+           [0., 1.]])
+    """
+    larger = np.diag(np.full(n, start))
+    larger[: len(A), : len(A)] = A
+    return larger

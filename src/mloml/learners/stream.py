@@ -1,0 +1,327 @@
+"""A stream: rows that arrive in pieces or one by one, and what a learner remembers between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, Generic, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
+from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from mloml.arrays import Array, Triplets
+
+from .labels import require_label
+from .linalg import NOTHING
+from .rows import RowLengths, SparseRows, given_scale, plain, require_takes_sparse, validate_rows
+from .triplets import NO_TRIPLET, ONE_TRIPLET, TripletStream, pieces
+
+WINDOW = 1000
+"""Active steps that are judged together."""
+WATCH_EVERY = 256
+"""Single rows between two looks at whether the learner still learns."""
+NO_MATTER = ("scans", "shuffle", "random_state")
+"""Parameters that mean nothing to a stream that has begun."""
+BROKEN = "x contains NaN or infinity"
+Value = TypeVar("Value")
+
+
+class Stream:
+    """What an :class:`~mloml.learners.online.OnlineLearner` does with rows that arrive one by one."""
+
+    n_features_in_: int
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self: Any, X: Any, y: Any, classes: ArrayLike | None = None) -> Any:
+        """Go on learning from rows that arrive now, once and in the order given, whatever ``scans`` is.
+
+        ``classes`` may announce all labels on the first call; without it labels may turn up at any time.
+        After ``fit`` the stream goes on where the last scan ended. The step size may be changed on the way;
+        parameters that the learned state is made for may not.
+        """
+        first = not hasattr(self, "_stream")
+        if not first:
+            require_kept(self)
+        X, y = self._check(X, y, reset=first)
+        if first:
+            self._require_first_rows(len(X))
+            self._forget()
+        else:
+            self._take_step()
+        labels = y.tolist()
+        self._admit_labels(labels, classes)
+        if first:
+            self._open_stream(X)
+        self._take(X, [self._codes.setdefault(label, len(self._codes)) for label in labels])
+        self._finish()
+        return self
+
+    def learn_one(self: Any, x: ArrayLike, y: Any) -> Any:
+        """Learn from one row with its label; exactly what ``partial_fit([x], [y])`` learns, at less cost.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,), or sparse matrix of shape (1, d)
+            Finite numbers; nothing else is looked at.
+        y : hashable
+            Any label, a new one at any time.
+        """
+        if type(x) is not np.ndarray and issparse(x):
+            require_takes_sparse(self, x)
+            require_one_row(x)
+            return self._learn_one_carefully(SparseRows.of(csr_array(x)), y)
+        row = one_row(x)
+        room = self.__dict__.get("_room")
+        if room is None or self._lengths is not None or (code := self._codes.get(y)) is None:
+            return self._learn_one_carefully(row[np.newaxis], y)
+        if row.size != self.n_features_in_:
+            raise ValueError(wrong_length(self, row))
+        found = self._stream.push_one(row, code, self.scale_, room)
+        if found != NO_TRIPLET:
+            if found < 0:
+                raise ValueError(BROKEN)
+            self._learn_piece(room, ONE_TRIPLET[found])
+            if self._kept:
+                self._kept.clear()
+            self._finish()
+            if self.n_triplets_ % WATCH_EVERY == 0:
+                self._warn_if_stalled()
+        return self
+
+    def transform_one(self: Any, x: ArrayLike) -> Array:
+        """Map one row, (d,); exactly what ``transform([x])[0]`` gives, at less cost."""
+        components = self.components_
+        if issparse(x):
+            require_one_row(x)
+            one = validate_rows(self, x, reset=False) @ components.T
+            return one if issparse(one) else one[0]
+        mapped: Array = (checked_row(self, x) @ components.T)[0]
+        return mapped
+
+    def add_features(self: Any, count: int) -> Any:
+        """Let the rows to come have ``count`` more features; the rows so far count as zeros in them.
+
+        The metric starts as the identity on the new features and is learned on from where it is: the same
+        metric as if all rows had had these features, with zeros in the early ones. (With ``"bp"`` and
+        ``"fbp"`` only nearly: a penalty, or a sigmoid's 1/2 at zero, would have moved the new part before.)
+        """
+        check_is_fitted(self)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise ValueError(f"count is {count!r}, expected an integer >= 0")
+        if not count:
+            return self
+        n_features = self.n_features_in_ + int(count)
+        try:
+            self._state.widen(n_features)
+            self._stream.widen(n_features)
+            self.n_features_in_ = n_features
+            for name in ("feature_names_in_", "_room"):
+                self.__dict__.pop(name, None)
+            self._kept.clear()
+        except NotImplementedError:
+            raise NotImplementedError(f"{type(self).__name__} cannot take new features on the way") from None
+        except BaseException:  # Ctrl-C: what is wider already does not go with the rest
+            for name in ("_stream", "_room"):
+                self.__dict__.pop(name, None)
+            raise
+        return self
+
+    def _learn_one_carefully(self: Any, row: Any, label: Any) -> Any:
+        """Learn from a row (1, d) that may be the first one, of a new class, of unknown scale, or sparse."""
+        sparse = isinstance(row, SparseRows)
+        n_features = row.shape[1]
+        first = not hasattr(self, "_stream")
+        if not self.__dict__.get("_valid"):  # the first row, or parameters were set since the last one
+            self._validate_params()
+            self._valid = True
+        if first:
+            self.n_features_in_ = n_features
+            self.__dict__.pop("feature_names_in_", None)
+            self._require_first_rows(1)
+            self._forget()
+        elif n_features != self.n_features_in_:
+            raise ValueError(wrong_length(self, row))
+        else:
+            require_kept(self)
+            self._take_step()
+        if not np.isfinite(row.data if sparse else row).all():
+            raise ValueError(BROKEN)
+        require_label(label)
+        self._admit_labels([label])
+        if first:
+            self._open_stream(row)
+        self._take(row, [self._codes.setdefault(label, len(self._codes))])
+        self._finish()
+        if not sparse:
+            self._stream.make_room(len(self._codes), n_features)
+            self._room = np.zeros((1, 3, n_features))
+        return self
+
+    def _open_stream(self: Any, X: Any) -> None:
+        """Get ready for a stream that begins with these rows."""
+        self._state = self._new_state(X.shape[1], X)
+        scale = given_scale(self.scale)
+        self._lengths = None
+        if scale is None:
+            self.scale_, self._lengths = 1.0, RowLengths()
+        else:
+            self._set_scale(scale)
+        self._stream = TripletStream(self.triplets)
+
+    def _take(self: Any, X: Any, codes: Sequence[int]) -> None:
+        """Let rows of the stream arrive; the first triplet ends the rows that the scale is taken from."""
+        if isinstance(X, SparseRows):
+            self.__dict__.pop("_room", None)  # the next single row has to be looked at
+        rows, triplets = self._stream.push(self._scaled(X), codes)
+        if self._lengths is not None:
+            scale = self._lengths.up_to_a_triplet(X, triplets[:, 0] - (len(rows) - len(X)))
+            if scale is not None:
+                self._set_scale(scale)
+                rows = self._scaled(rows)
+                self._stream.divide(scale)
+        show([self], self._stream, rows, triplets)
+
+
+def show(learners: Sequence[Any], stream: TripletStream, rows: Any, triplets: Triplets) -> None:
+    """Let learners see the triplets, and keep the stream that ``partial_fit`` would go on with."""
+    for learner in learners:
+        learner._stream = stream
+        learner._kept.clear()
+    if isinstance(rows, SparseRows):
+        for learner in learners:
+            if not learner.diverged_ and learner._state.learn_sparse(rows, triplets, NOTHING) < len(triplets):
+                learner._stop()
+            learner.n_triplets_ += len(triplets)
+    else:
+        for D, piece in pieces(rows, triplets):
+            for learner in learners:
+                learner._learn_piece(D, piece)
+    for learner in learners:
+        learner._warn_if_stalled()
+
+
+def one_row(x: ArrayLike) -> Array:
+    """Return ``x`` as an array of the one kind that compiled code was made for."""
+    row = np.asarray(x, dtype=np.float64)
+    if row.ndim != 1 or row.size == 0:
+        raise ValueError(f"x has shape {row.shape}, expected one row (n_features,)")
+    return plain(row)
+
+
+def checked_row(learner: Any, x: ArrayLike) -> Array:
+    """Return a row of the features that were learned, (1, d), to be mapped."""
+    row = one_row(x)
+    if row.size != learner.n_features_in_:
+        raise ValueError(wrong_length(learner, row))
+    if not np.isfinite(row).all():
+        raise ValueError(BROKEN)
+    return row[np.newaxis]
+
+
+def require_one_row(x: Any) -> None:
+    """Refuse a sparse matrix that is more or less than one row."""
+    if len(x.shape) != 2 or x.shape[0] != 1:
+        raise ValueError(f"x has shape {x.shape}, expected one sparse row (1, n_features)")
+
+
+def wrong_length(learner: Any, row: Any) -> str:
+    """Return the message for a row that does not fit what was learned."""
+    return f"x has {row.shape[-1]} features, but {type(learner).__name__} expects {learner.n_features_in_}"
+
+
+def parameters_to_keep(learner: Any) -> dict[str, Any]:
+    """Return the parameters, as they are now, that a stream of this learner goes on with.
+
+    >>> from mloml import OPML
+    >>> parameters_to_keep(OPML(gamma=0.1))
+    {'scale': 'auto', 'triplets': 'released'}
+    """
+    free = {*NO_MATTER, learner.step_parameter, *learner._may_change}
+    return {name: value for name, value in learner.get_params(deep=False).items() if name not in free}
+
+
+def require_kept(learner: Any) -> None:
+    """Refuse to go on with a stream whose parameters were changed since it began."""
+    for name, value in learner._began_with.items():
+        now = getattr(learner, name)
+        if now is not value and not _equal(now, value):
+            raise ValueError(
+                f"{name} was {value!r} when {type(learner).__name__} began to learn and is {now!r} now: "
+                "what it has learned is made for the former; set it back, or fit anew"
+            )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    try:
+        return bool(one == other)
+    except ValueError:  # arrays inside say so for each entry
+        return False
+
+
+class learned(Generic[Value]):
+    """Decorator like ``property``; the value is kept in the learner's ``_kept`` until that is cleared."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute = compute
+        self.name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, learner: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, learner: Any, owner: type | None = None) -> Value: ...
+
+    def __get__(self, learner: Any, owner: type | None = None) -> Any:
+        if learner is None:
+            return self
+        if not learner.__sklearn_is_fitted__():  # the check itself takes longer than a row does
+            check_is_fitted(learner)
+        kept = learner._kept
+        if self.name not in kept:
+            kept[self.name] = self.compute(learner)
+        return kept[self.name]
+
+
+class StepWatch:
+    """Compares how many steps were active with how many were weak, in windows of at least WINDOW steps.
+
+    Parameters are totals since the start, for one metric or for each layer of a stack.
+
+    >>> watch = StepWatch()
+    >>> watch.stalled(1200, 500), watch.stalled(2000, 1300), watch.stalled(2500, 1300)
+    (False, False, True)
+    """
+
+    def __init__(self) -> None:
+        self.told = False
+        self._active: Any = 0
+        self._weak: Any = 0
+
+    def stalled(self, active: ArrayLike, weak: ArrayLike, least: int = WINDOW) -> bool:
+        """Say whether, since a window was last full, more than half of the steps were weak."""
+        active, weak = np.asarray(active), np.asarray(weak)
+        steps, lost = active - self._active, weak - self._weak
+        full = steps >= least
+        self._active = np.where(full, active, self._active)
+        self._weak = np.where(full, weak, self._weak)
+        return bool(np.any(full & (2 * lost > steps)))
+
+
+def make_writable(holder: Any) -> None:
+    """Copy all arrays of an object, and of our objects in it, that cannot be written to.
+
+    joblib hands large arrays to its workers that way, and ``joblib.load(path, mmap_mode="r")`` all of them.
+    """
+    for name, value in list(vars(holder).items()):
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            vars(holder)[name] = np.array(value)
+        for part in value if isinstance(value, list) else [value]:
+            own = type(part).__module__.split(".")[0] == __name__.split(".")[0]
+            if own and hasattr(part, "__dict__") and not isinstance(part, SparseRows):
+                make_writable(part)

@@ -1,0 +1,203 @@
+"""The known answers of ``mloml.learners.check``, computed by the plain learners of this folder.
+
+python -m tests.oracles.answers      # writes src/mloml/learners/answers.json
+"""
+
+import json
+
+import numpy as np
+from tests.oracles import descent, lmdml, lmnn, mlcc, neighbours, online, stack
+
+from mloml.learners.check import (
+    ANSWERS,
+    codes,
+    descent_memory,
+    differences,
+    digest,
+    lmdml_start,
+    lmnn_factors,
+    lmnn_labels,
+    rows,
+    some_triplets,
+)
+
+
+def inverse(L):
+    return np.linalg.inv(L.T @ L)
+
+
+def _sparse():
+    X = rows()
+    X.ravel()[::4] = 0.0
+    return X
+
+
+def moml():
+    X, T, outputs = rows(), some_triplets(), []
+    L, counts = online.moml(X, T, 0.05, outputs=outputs)
+    alone, some = online.moml(X, T[:99], 0.05)
+    ages = [np.append(c, c[0] % 256) for c in (counts, some)]  # the inverse is renewed every 256 steps
+    return L, outputs, ages[0], inverse(L), alone, inverse(alone), ages[1]
+
+
+def moml_free():
+    return online.moml_free(rows(), some_triplets(), 0.05)
+
+
+def opml():
+    X, T, outputs = rows(), some_triplets(), []
+    L, counts = online.opml(X, T, 0.01, outputs=outputs)
+    return L, outputs, counts, *online.opml(X, T[:40], 0.4), *online.opml(_sparse(), T, 0.02)
+
+
+def lego():
+    X, T, outputs = rows(), some_triplets(), []
+    L, counts = online.lego(X, T, 0.1, 0.2, 2.0, outputs=outputs)
+    return L, outputs, counts, online.lego(X, T[:9], 5.0, 0.2, 2.0)[0]
+
+
+def rdml():
+    X, T = rows(), some_triplets()
+    turns = [(0, 1, 0), (0, 0, 1)]  # by turns the first partner is the later one, and the second
+    adjacent = online.rdml(X, T, 0.3, 1.0, later=[turns[k % 2] for k in range(len(T))])
+    return *online.rdml(X, T, 0.1), *adjacent, online.rdml(X, T, 0.3, 1.0, project=False)[0]
+
+
+def rdml_layer():
+    outputs = []
+    L, counts = online.rdml_layer(rows(), some_triplets(), 0.1, outputs)
+    return L, outputs, counts, inverse(L)
+
+
+def oasis():
+    T = some_triplets()
+    return *online.oasis(rows(), T, 0.1), *online.oasis(_sparse(), T, 0.1)
+
+
+def slmoml():
+    X, T = rows(), some_triplets()
+    return *online.slmoml(X, T, 0.1, 1.5), online.slmoml(X, T[:50], 2.0, 1.0)[0]
+
+
+def diagonal_moml():
+    w, counts = online.diagonal_moml(rows(), some_triplets(), 0.4, 0.1, 0.2)
+    return w, counts[:1], *online.diagonal_moml(_sparse(), some_triplets(), 0.4, 0.3, 0.0)
+
+
+def low_rank_moml():
+    T, outputs, more = some_triplets(), [], []
+    start = np.cos(np.arange(2.0 * 21)).reshape(21, 2).T
+    L, counts = online.low_rank_moml(rows(), T[:40], 0.9, start, outputs)
+    S, others = online.low_rank_moml(_sparse(), T, 0.02, start, more)
+    return L.T, np.concatenate([outputs, np.zeros((560, 3, 2))]), counts, S.T, more, others
+
+
+def rows_():
+    def sums(X):
+        return [len(X), np.abs(X).max(), (X**2).sum() / np.abs(X).max() ** 2]
+
+    return sums(rows()), sums(np.concatenate([rows(50), 9.0 * rows(50)]))
+
+
+def triplets():
+    X, y, backwards = rows(60) / 2.0, codes(60), np.arange(59, -1, -1)
+    found = [7 + online.triplets_of(y, backwards, released) for released in (True, False)]
+    single, told = np.zeros((60, 1, 3, 21)), np.zeros(60)
+    single[:, 0, 2] = X
+    for t, i, j in online.triplets_of(y, np.arange(60), True):
+        single[t, 0, :2] = X[t] - X[i], X[t] - X[j]
+        told[t] = 1 if i < j else 2
+    latest = [X[np.flatnonzero(y == c)[-1]] for c in range(4)]
+    return *found, differences(rows(), found[0]), single, told, np.array(latest), -1
+
+
+def propagation():
+    X, T = rows(), some_triplets()[:150]
+    back = stack.learn(X, T, ["moml"] * 3, 0.02, "relu", "bp", 0.02, 0.01)
+    both = stack.learn(X, T, ["moml", "opml", "moml"], 0.02, "tanh", "fbp", 0.02, 0.01, "hinge")
+    own = stack.learn(X, T, ["moml", "opml"], 0.02, "sigmoid", "fbp", 0.02, 0.0, "scaled", "all")
+    inverses = [[np.eye(21)] * 3, [inverse(both[0][0]), np.eye(21), inverse(both[0][2])]]
+    inverses.append([inverse(own[0][0]), np.eye(21)])
+    found = zip((back, both, own), inverses, strict=True)
+    return tuple(part for (L, w, counts), N in found for part in (L, w, counts[:, 0], N))
+
+
+def neighbours_():
+    """Return the same from the plain search."""
+    found = []
+    for n, d in ((300, 21), (60, 300)):
+        train, test = rows(n, d), rows(n + 40, d)[n:]
+        train[n // 2 :: 7] = train[: n // 2 : 7][: len(train[n // 2 :: 7])]
+        nearest = neighbours.nearest_neighbours(train, test, 5)
+        found += [np.take_along_axis(neighbours.squared_distances(train, test), nearest, axis=1), nearest]
+    rough = (train[20:] ** 2).sum(axis=1) / 2 - test @ train[20:].T
+    similar = neighbours.most_similar(np.round(rough, 1), 5)
+    return (*found, similar, neighbours.vote(similar, codes(60)))
+
+
+def lmnn_():
+    order = np.argsort(lmnn_labels(), kind="stable")
+    X, y = rows(300)[order], lmnn_labels()[order]
+    targets = lmnn.target_neighbours(X, y, 3)
+    found = [lmnn.objective(L, X, y, targets, 0.25) for L in lmnn_factors()]
+    return targets, *(part for pair in found for part in pair)
+
+
+def descent_():
+    S, Y, _, g = descent_memory()
+    found = []
+    for pairs in ([], [0, 1], [2, 3, 0, 1]):  # oldest first
+        d = -descent.inverse_hessian(S[pairs], Y[pairs]) @ g
+        found += [g @ d, d]
+    return tuple(found)
+
+
+def lmdml_():
+    """Return the same from the plain visits."""
+    M, X, y, targets, order = lmdml_start()
+    M, after, updates, loss = lmdml.epoch(M, X, y, targets, order.tolist(), 0, 15.0)
+    mean = sum(max(0.0, lmdml.hinge(M, X, y, targets, i)[0]) for i in range(0, 300, 20))
+    return M, np.array(after), np.array([len(order), updates]), loss, mean
+
+
+def mlcc_():
+    """Return the same from the sums over all constraints."""
+    X, y = rows(120), codes(120)
+    L = 1.5 * np.eye(21) + 0.1 * rows(21)
+    found = [*mlcc.lloyd(X, np.vstack([X[:6], X[:1] + 100.0]), 3)]
+    for triples, labels in ((mlcc.per_class, 2 * y + np.arange(120) % 2), (mlcc.whole, np.arange(120) % 3)):
+        value, gradient = mlcc.objective(L, triples(X, labels, y), 1.0)
+        found += [value, np.linalg.solve(L, gradient / 2)]  # Q, of the gradient 2 L Q
+    return tuple(found)
+
+
+NAMES = [
+    "moml",
+    "moml_free",
+    "opml",
+    "lego",
+    "rdml",
+    "rdml_layer",
+    "oasis",
+    "slmoml",
+    "diagonal_moml",
+    "low_rank_moml",
+    "rows",
+    "triplets",
+    "propagation",
+    "neighbours",
+    "lmnn",
+    "descent",
+    "lmdml",
+    "mlcc",
+]
+
+
+def results(name):
+    """What an algorithm's problem gives, by plain code."""
+    return (globals().get(f"{name}_") or globals()[name])()
+
+
+if __name__ == "__main__":
+    known = {name: [digest(result) for result in results(name)] for name in NAMES}
+    ANSWERS.write_text(json.dumps(known, indent=1) + "\n")
