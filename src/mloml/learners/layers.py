@@ -128,15 +128,12 @@ class Stack:
 
     def learn(self, D: Array, outputs: Array = NOTHING) -> int:
         """Learn from the triplets of ``D``; return how many were seen."""
-        return self._learn(0, len(D), lambda first, begin, end, out: first.learn(D[begin:end], out))
+        return self._learn(0, len(D), lambda first, i, j, out: first.learn(D[i:j], out))
 
     def learn_sparse(self, rows: Any, triplets: Triplets, outputs: Array = NOTHING) -> int:
         """Learn from triplets of sparse rows, which only the first layer sees."""
-        return self._learn(
-            0,
-            len(triplets),
-            lambda first, begin, end, out: first.learn_sparse(rows, triplets[begin:end], out),
-        )
+        count = len(triplets)
+        return self._learn(0, count, lambda first, i, j, out: first.learn_sparse(rows, triplets[i:j], out))
 
     def _learn(self, begin: int, end: int, show: Callable[..., int]) -> int:
         """Let one layer after the other learn from some triplets, which ``show`` shows to the first."""

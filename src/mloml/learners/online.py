@@ -21,7 +21,7 @@ from mloml.arrays import Array, Triplets
 
 from .labels import announced_labels, sorted_labels
 from .linalg import FAILURES, NOTHING, REFUSED, UPDATES, WEAK, WEAK_SHARE
-from .rows import RowLengths, features_unless_refused, given_scale, learnable, takes_sparse, validate_rows
+from .rows import SparseRows, features_unless_refused, learnable, scale_of, takes_sparse, validate_rows
 from .stream import WINDOW, StepWatch, Stream, learned, make_writable, parameters_to_keep, show
 from .triplets import RULES, Rule, TripletStream
 
@@ -191,12 +191,7 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
         classes, codes = np.unique(labels, return_inverse=True)
         self._codes.update((label, code) for code, label in enumerate(classes.tolist()))
         self._state = self._new_state(rows.shape[1], rows)
-        scale = given_scale(self.scale)
-        if scale is None:
-            lengths = RowLengths()
-            lengths.add(rows)
-            scale = lengths.root_mean_square
-        self._set_scale(scale)
+        self._set_scale(scale_of(rows, self.scale))
         return self._scaled(rows), codes
 
     def _scans(self, X: Any, codes: Triplets) -> Iterator[tuple[TripletStream, Any, Triplets]]:
@@ -241,9 +236,13 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
     def _scaled(self, rows: Any) -> Any:
         return rows / self.scale_ if self.scale_ != 1.0 else rows
 
-    def _learn_piece(self, D: Array, triplets: Triplets) -> None:
-        if not self.diverged_ and self._learn(D, triplets) < len(triplets):
-            self._stop()
+    def _learn_piece(self, D: Any, triplets: Triplets) -> None:
+        """Learn from triplets of a piece ``D``, or of sparse rows."""
+        if not self.diverged_:
+            sparse = isinstance(D, SparseRows)
+            seen = self._state.learn_sparse(D, triplets, NOTHING) if sparse else self._learn(D, triplets)
+            if seen < len(triplets):
+                self._stop()
         self.n_triplets_ += len(triplets)
 
     def _admit_labels(self, labels: list[Any], classes: ArrayLike | None = None) -> None:

@@ -238,3 +238,12 @@ def given_scale(scale: Any) -> float | None:
     if isinstance(scale, str):
         return None
     return 1.0 if scale is None else float(scale)
+
+
+def scale_of(rows: Any, scale: Any) -> float:
+    """Return the scale that a learner's parameter names, or the one of the rows."""
+    lengths, given = RowLengths(), given_scale(scale)
+    if given is not None:
+        return given
+    lengths.add(rows)
+    return lengths.root_mean_square

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from mloml.arrays import Array, Triplets
 
 from .labels import require_label
-from .linalg import NOTHING
 from .rows import RowLengths, SparseRows, given_scale, plain, require_takes_sparse, validate_rows
 from .triplets import NO_TRIPLET, ONE_TRIPLET, TripletStream, pieces
 
@@ -25,6 +24,8 @@ WATCH_EVERY = 256
 """Single rows between two looks at whether the learner still learns."""
 NO_MATTER = ("scans", "shuffle", "random_state")
 """Parameters that mean nothing to a stream that has begun."""
+PIECE = 2**14
+"""Triplets of sparse rows that are learned from together; a stack holds their outputs."""
 BROKEN = "x contains NaN or infinity"
 Value = TypeVar("Value")
 
@@ -191,14 +192,12 @@ def show(learners: Sequence[Any], stream: TripletStream, rows: Any, triplets: Tr
         learner._stream = stream
         learner._kept.clear()
     if isinstance(rows, SparseRows):
-        for learner in learners:
-            if not learner.diverged_ and learner._state.learn_sparse(rows, triplets, NOTHING) < len(triplets):
-                learner._stop()
-            learner.n_triplets_ += len(triplets)
+        parts: Any = ((rows, triplets[i : i + PIECE]) for i in range(0, len(triplets), PIECE))
     else:
-        for D, piece in pieces(rows, triplets):
-            for learner in learners:
-                learner._learn_piece(D, piece)
+        parts = pieces(rows, triplets)
+    for D, piece in parts:
+        for learner in learners:
+            learner._learn_piece(D, piece)
     for learner in learners:
         learner._warn_if_stalled()
 
