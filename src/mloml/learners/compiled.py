@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +97,7 @@ def _state() -> str:
     digest = hashlib.sha256()
     for path in sorted(SOURCE.glob("*.py")):
         digest.update(path.read_bytes())
-    versions = [version("numba"), version("llvmlite"), np.__version__, platform.python_version()]
+    versions = [numba.__version__, np.__version__, platform.python_version()]
     settings = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
     digest.update(repr((versions, settings, processor())).encode())
     return digest.hexdigest()
