@@ -249,6 +249,10 @@ def test_bad_sparse_rows_are_named(name):
     learner = make(name).partial_fit(csr_array(HOLES), RAW_Y)
     with pytest.raises(ValueError, match=r"x has shape \(2, 4\), expected one sparse row"):
         learner.learn_one(csr_array(HOLES[:2]), 0)
+    outside = csr_array((np.ones(2), [0, 9], [0, 2]), shape=(1, 4))  # SciPy does not look
+    for bad in (lambda: learner.partial_fit(outside, [0]), lambda: learner.learn_one(outside, 0)):
+        with pytest.raises(ValueError, match="column indices outside of 0 to 3"):
+            bad()
     with pytest.raises(ValueError, match="x has 3 features"):
         learner.learn_one(csr_array(HOLES[:1, :3]), 0)
     with pytest.raises(ValueError, match="NaN or infinity"):

@@ -61,10 +61,12 @@ class SparseRows:
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        entries = X.indptr[-1]  # a matrix may have room for more
+        used = X.indices[: X.indptr[-1]]  # a matrix may have room for more
+        if used.size and not 0 <= used.min() <= used.max() < min(X.shape[1], 2**31):
+            raise ValueError(f"X has column indices outside of 0 to {min(X.shape[1], 2**31) - 1}")
         return cls(
-            plain(X.data[:entries].astype(np.float64, copy=False)),
-            plain(X.indices[:entries].astype(np.int32, copy=False)),
+            plain(X.data[: used.size].astype(np.float64, copy=False)),
+            plain(used.astype(np.int32, copy=False)),
             plain(X.indptr.astype(np.int64, copy=False)),
             X.shape[1],
         )

@@ -203,7 +203,8 @@ class TripletStream:
         latest = memory.latest
         seen = np.flatnonzero(latest >= 0)
         seen = seen[np.argsort(latest[seen])]
-        rows = _one_after_the_other(self._samples[seen], X) if seen.size else X
+        known = self._samples[seen]
+        rows = X if not seen.size else known.then(X) if sparse else np.concatenate([known, X])
         latest[seen] = np.arange(seen.size)
         self.make_room(int(codes.max(initial=-1)) + 1, X.shape[1])
         triplets = memory.advance(codes, np.arange(codes.size), seen.size, self.rule)
@@ -257,10 +258,6 @@ class TripletStream:
             self._samples = self._samples.to_csr().toarray()
         else:
             self._samples = SparseRows.of(csr_array(self._samples.reshape(-1, n_features)))
-
-
-def _one_after_the_other(first: Any, second: Any) -> Any:
-    return first.then(second) if isinstance(first, SparseRows) else np.concatenate([first, second])
 
 
 class _Memory:
