@@ -204,7 +204,7 @@ class TripletStream:
         seen = np.flatnonzero(latest >= 0)
         seen = seen[np.argsort(latest[seen])]
         known = self._samples[seen]
-        rows = X if not seen.size else known.then(X) if sparse else np.concatenate([known, X])
+        rows: Any = X if not seen.size else known.then(X) if sparse else np.concatenate([known, X])
         latest[seen] = np.arange(seen.size)
         self.make_room(int(codes.max(initial=-1)) + 1, X.shape[1])
         triplets = memory.advance(codes, np.arange(codes.size), seen.size, self.rule)
