@@ -187,9 +187,15 @@ def prepare_for(job: Job) -> Dataset:
 
     _require_same_code(job.cell)
     data = _dataset(job)
-    if not is_foreign(job.cell.algorithm.learner):
+    algorithm = job.cell.algorithm
+    if algorithm.name not in _warm and not is_foreign(algorithm.learner):
         warm_up(make_learner(job.cell))
+        _warm.add(algorithm.name)
     return data
+
+
+_warm: set[str] = set()
+"""Names of the algorithms whose compiled code this process has met."""
 
 
 def warm_up(learner: Any) -> None:
@@ -217,9 +223,8 @@ def one_target() -> dict[str, str]:
         flags = Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0].split()
     except OSError:
         flags = []
-    if "NUMBA_CPU_NAME" in os.environ or not {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"} <= {
-        *flags
-    }:
+    has_target = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"} <= set(flags)
+    if "NUMBA_CPU_NAME" in os.environ or not has_target:
         return {}
     return {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""}
 

@@ -159,9 +159,8 @@ def _lock() -> Iterator[None]:
     try:
         from filelock import FileLock
 
-        held = FileLock(
-            folder() / "lock", is_singleton=True
-        )  # the same one if a check is made inside another
+        # The same one if a check is made inside another.
+        held = FileLock(folder() / "lock", is_singleton=True)
         held.acquire(timeout=LONGEST_WAIT)
     except (ImportError, OSError, NotImplementedError):  # filelock's Timeout is an OSError
         yield
