@@ -22,7 +22,7 @@ import hashlib, sys, time
 begin = time.perf_counter()
 import numpy as np
 import mloml
-from mloml.evaluation.knn import predict, predict_by_similarity
+from mloml.experiments.knn import predict, predict_by_similarity
 from sklearn.datasets import load_iris
 X, y = load_iris(return_X_y=True)
 learner = getattr(mloml, sys.argv[1])()

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from mloml.reporting.figures.style import BLUE, GREY, ORANGE, VERMILION, paper_style
+from mloml.report.figures.style import BLUE, GREY, ORANGE, VERMILION, paper_style
 
 
 def draw(table: list[dict[str, Any]], folder: Path) -> None:

@@ -48,7 +48,7 @@ def load_step(folder: str, days: int, with_pca: bool) -> dict[str, float]:
     """Load the dataset (and prepare it as the paper's protocol does); return seconds and peak memory."""
     from mloml.config.schema import PcaConfig
     from mloml.datasets import DataSettings, catalogue, load
-    from mloml.evaluation.preprocessing import prepare
+    from mloml.experiments.preprocessing import prepare
 
     known = catalogue()["pems"]
     original = dataclasses.replace(known.original, sha256=None)

@@ -14,7 +14,7 @@ import measure
 
 from mloml.config.compose import compose_study
 from mloml.config.schema import Study
-from mloml.execution.study import run_study
+from mloml.experiments.study import run_study
 
 CELLS = ["datasets=[balance]", "algorithms=[mloml_s]", "protocol.splits=24"]
 
@@ -45,8 +45,8 @@ def efficiency(study: Study) -> measure.Row:
 def store_overhead() -> measure.Row:
     """Return what writing and reading one record costs."""
     from mloml.datasets import DataSettings, load
-    from mloml.evaluation.cell import Cell, run_cell
-    from mloml.results.store import Store
+    from mloml.experiments.cell import Cell, run_cell
+    from mloml.experiments.store import Store
 
     study = compose_study("table2", CELLS)
     data = load(study.datasets[0], DataSettings())

@@ -22,13 +22,13 @@ import measure
 
 from mloml.config.compose import compose_study
 from mloml.config.schema import Study
-from mloml.evaluation.cell import Cell, versions
-from mloml.evaluation.determinants import determinants
-from mloml.execution.inventory import take_inventory
-from mloml.execution.study import run_study
-from mloml.reporting.status import main as status
-from mloml.results.stale import stale_lines
-from mloml.results.store import Record, Store
+from mloml.experiments.cell import Cell, versions
+from mloml.experiments.determinants import determinants
+from mloml.experiments.inventory import take_inventory
+from mloml.experiments.study import run_study
+from mloml.report.status import main as status
+from mloml.experiments.stale import stale_lines
+from mloml.experiments.store import Record, Store
 
 DATASETS = ("iris", "wine", "ionosphere", "balance", "pima")
 PAIRS = len(DATASETS) * 10

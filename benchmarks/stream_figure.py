@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mloml.reporting.figures.style import BLACK, GREY, METADATA, PAGE_WIDTH, paper_style, style_of
+from mloml.report.figures.style import BLACK, GREY, METADATA, PAGE_WIDTH, paper_style, style_of
 
 FEWEST = 1e-5
 """Steps per row at which a learner is drawn that takes none; an axis of logarithms has no zero."""

@@ -6,7 +6,7 @@ About an hour on two cores; what is stored is not computed again.
     mloml reproduce beyond 'datasets=[glass,sonar]' protocol.splits=2 protocol.scans=2 protocol.folds=2
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("beyond")

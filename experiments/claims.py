@@ -4,7 +4,7 @@ mloml reproduce claims
 mloml reproduce claims execution.results=results/reference
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("claims")

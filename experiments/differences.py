@@ -7,7 +7,7 @@ Not part of `mloml reproduce all`.
     mloml reproduce differences protocol=lite datasets='[iris,balance]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("differences")

@@ -6,7 +6,7 @@ Not part of `mloml reproduce all`.
     mloml reproduce draws protocol.scans=2 algorithms='[euclidean,moml]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("draws")

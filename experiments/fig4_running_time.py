@@ -7,7 +7,7 @@ and one thread; MOML once without a factor of its metric (the claim's setting) a
     mloml reproduce fig4 protocol.scans=5
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("fig4")

@@ -7,7 +7,7 @@ model is then learned once more and its layers' outputs on the test half are pro
     mloml reproduce fig6 datasets='[iris]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("fig6")

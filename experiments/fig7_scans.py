@@ -6,7 +6,7 @@ One training run records the error after every scan.
     mloml reproduce fig7 protocol.splits=5 datasets='[iris,balance]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("fig7")

@@ -6,7 +6,7 @@ One trained stack gives the errors of all its layers.
     mloml reproduce fig8 protocol.splits=5 datasets='[iris,balance]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("fig8")

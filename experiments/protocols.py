@@ -7,7 +7,7 @@ Both runs share the store with Table II, so what is there is not computed again.
     mloml reproduce protocols datasets='[iris,spect_paper,spect]' algorithms='[moml,mloml_r]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("protocols")

@@ -6,7 +6,7 @@ The page shows what runs left behind; overrides that are for the runs (protocol=
     mloml report execution.results=elsewhere
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("report")

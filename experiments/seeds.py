@@ -6,7 +6,7 @@ first seed are Table II's.
     mloml reproduce seeds
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("seeds")

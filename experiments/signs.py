@@ -5,7 +5,7 @@ Euclidean distance does not know which way an axis points; a ReLU does. Nothing 
     mloml reproduce signs
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("signs")

@@ -5,7 +5,7 @@ mloml reproduce table1 data.dir=FOLDER
 mloml reproduce table1 data.source=uci
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("table1")

@@ -7,7 +7,7 @@ other half. Marks say whether MLOML-r is significantly better or worse (paired t
     mloml reproduce table2 protocol=clean datasets='[iris,wine]' algorithms='[moml,mloml_r]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("table2")

@@ -7,7 +7,7 @@ and what a triplet costs under each strategy.
     mloml reproduce table3 datasets='[iris,balance]' protocol.splits=10
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("table3")

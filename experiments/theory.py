@@ -8,7 +8,7 @@ corrected. Proposition 1: whether the next layer is no worse, over the splits (c
     mloml reproduce theory protocol=lite datasets='[iris,balance]'
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("theory")

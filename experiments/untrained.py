@@ -6,7 +6,7 @@ between Euclidean distance and the trained stack, with tests of both steps.
     mloml reproduce untrained
 """
 
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 if __name__ == "__main__":
     main("untrained")

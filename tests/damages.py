@@ -3,7 +3,7 @@
 import json
 from itertools import cycle
 
-from mloml.results import cell_file
+from mloml.experiments import cell_file
 
 
 def flip_a_bit(content, other, chance):

@@ -14,7 +14,7 @@ from mloml.command_line import Words
 from mloml.completion import options
 from mloml.config.tree import choices
 from mloml.errors import StoreError
-from mloml.reporting.recipe import recipes
+from mloml.report.recipe import recipes
 
 ROOT = Path(__file__).parents[1]
 
@@ -300,7 +300,7 @@ def test_a_sweep_ends_with_the_first_job_whose_results_cannot_be_written(tmp_pat
         raise StoreError("cells.csv: cannot be written (the disk is full)")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mloml.execution.study.run_study", full)
+    monkeypatch.setattr("mloml.experiments.study.run_study", full)
     code, out, err = outcome(capfd, "-m", "dataset=iris,wine", "algorithm=euclidean", *SMALL)
     assert (code, out) == (1, "")
     assert err.startswith("error: job 1 of 2: dataset=iris algorithm=euclidean")
@@ -309,7 +309,7 @@ def test_a_sweep_ends_with_the_first_job_whose_results_cannot_be_written(tmp_pat
 
 def test_a_sweeps_table_that_cannot_be_written_is_an_error(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mloml.execution.study.run_study", lambda *_, **__: None)
+    monkeypatch.setattr("mloml.experiments.study.run_study", lambda *_, **__: None)
     (tmp_path / "s" / "sweep.csv").mkdir(parents=True)
     code, _, err = outcome(capfd, "-m", "dataset=iris,wine", "hydra.sweep.dir=s", *SMALL)
     assert code == 2

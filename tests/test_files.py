@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mloml.files import SURELY_WRITTEN, clear, create
-from mloml.results.store import Store, write_atomically
+from mloml.experiments.store import Store, write_atomically
 
 WRITER = (
     "import sys, time; from pathlib import Path; from mloml.files import create\n"

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from mloml.reporting.artefacts.claims import claims_frame, read
-from mloml.reporting.publish import DOCUMENT
+from mloml.report.artefacts.claims import claims_frame, read
+from mloml.report.publish import DOCUMENT
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -105,8 +105,8 @@ class Powers(TransformerMixin, BaseEstimator):
 
 ARTEFACT = '''
 """Mean errors, as a stranger wants them."""
-from mloml.reporting.document import Artefact, Table
-from mloml.reporting.recipe import Recipe
+from mloml.report.document import Artefact, Table
+from mloml.report.recipe import Recipe
 
 
 def build(result):

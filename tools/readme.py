@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from mloml.analysis.statistics import gain
-from mloml.reporting.artefacts.claims import HOW, RECIPE, claims_frame, headline, linked, read
-from mloml.reporting.document import number
-from mloml.reporting.markdown import escape, frame_to_markdown, table_lines
-from mloml.reporting.publish import DOCUMENT, publish
+from mloml.paper.statistics import gain
+from mloml.report.artefacts.claims import HOW, RECIPE, claims_frame, headline, linked, read
+from mloml.report.document import number
+from mloml.report.markdown import escape, frame_to_markdown, table_lines
+from mloml.report.publish import DOCUMENT, publish
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"

@@ -22,11 +22,11 @@ from typing import Any
 import pandas as pd
 
 from mloml.config.compose import compose_study
-from mloml.execution.result import StudyResult
-from mloml.reporting.publish import DOCUMENT, publish
-from mloml.reporting.recipe import Recipe, find_recipe
-from mloml.results.manifest import MANIFEST, Source
-from mloml.results.surroundings import git_revision
+from mloml.experiments.result import StudyResult
+from mloml.report.publish import DOCUMENT, publish
+from mloml.report.recipe import Recipe, find_recipe
+from mloml.experiments.manifest import MANIFEST, Source
+from mloml.experiments.surroundings import git_revision
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"

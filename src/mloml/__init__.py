@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 # First: it reads the source that this process goes on to import.
-from mloml.evaluation import loaded_code as loaded_code
+from mloml.experiments import loaded_code as loaded_code
 
 # isort: split
 from mloml import learners

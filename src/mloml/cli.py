@@ -20,7 +20,7 @@ from mloml.output import run_program
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from mloml.execution.study import StudyResult
+    from mloml.experiments.study import StudyResult
 
 # Heavy imports stay inside functions: `mloml --help` answers at once.
 
@@ -143,10 +143,10 @@ def _run_command(name: str, arguments: list[str], command: Command) -> int:
 
         return data(arguments)
     if name == "status":
-        from mloml.reporting.status import main as status
+        from mloml.report.status import main as status
 
         return status(arguments)
-    from mloml.reporting.reproduce import run
+    from mloml.report.reproduce import run
 
     return run(arguments if name == "reproduce" else ["report", *arguments], command)
 
@@ -155,7 +155,7 @@ def _check(overrides: list[str], is_sweep: bool) -> None:
     """Build every study of the run once, so that a slip costs no computation; nothing is written before."""
     from mloml.config.compose import compose_config, study_from_config
     from mloml.config.overrides import single_jobs
-    from mloml.results.store import Store
+    from mloml.experiments.store import Store
 
     jobs = single_jobs(overrides) if is_sweep else [overrides]
     studies = [study_from_config(compose_config("config", job), "run") for job in jobs]
@@ -212,7 +212,7 @@ class Jobs:
         result = None if self._stopped else self._attempt(config)
         self._results.append(result)
         if self._count:
-            from mloml.reporting.sweep import job_row
+            from mloml.report.sweep import job_row
 
             hydra = HydraConfig.get()
             self._folder = Path(hydra.sweep.dir)
@@ -221,7 +221,7 @@ class Jobs:
     def end(self) -> int:
         """Write a sweep's table; return 1 when any cell failed or a dataset was missing."""
         if self._count and not self._stopped:
-            from mloml.reporting.sweep import write_sweep
+            from mloml.report.sweep import write_sweep
 
             write_sweep(self._folder, self._rows)
         return int(any(result is None or len(result.failures) > 0 for result in self._results))
@@ -244,7 +244,7 @@ def run_job(config: DictConfig, command: Command, jobs: int = 0) -> StudyResult 
     from hydra.core.hydra_config import HydraConfig
 
     from mloml.config.compose import study_from_config
-    from mloml.execution.study import run_study
+    from mloml.experiments.study import run_study
 
     hydra = HydraConfig.get()
     folder, overrides = Path(hydra.runtime.output_dir), list(hydra.overrides.task)

@@ -18,7 +18,7 @@ from mloml.errors import ConfigError
 
 if TYPE_CHECKING:
     from mloml.config.schema import Study
-    from mloml.evaluation.cell import Cell
+    from mloml.experiments.cell import Cell
 
 
 FOLDER_FLAGS = ("-cd", "--config-dir")

@@ -47,7 +47,7 @@ def _following(words: Sequence[str]) -> list[str]:
 
         return choices("dataset")
     if list(words) == ["reproduce"]:
-        from mloml.reporting.recipe import recipes
+        from mloml.report.recipe import recipes
 
         return [*recipes(), "all"]
     return []

@@ -8,7 +8,7 @@ from mloml.config.compose import algorithm, compose_config, compose_study, study
 from mloml.config.schema import ExecutionConfig, ProtocolConfig
 from mloml.config.tree import choices, search_path
 from mloml.errors import ConfigError
-from mloml.reporting.reproduce import main
+from mloml.report.reproduce import main
 
 KISSME = {"name": "mine", "title": "Mine", "learner": "KISSME"}
 

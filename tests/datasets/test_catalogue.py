@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mloml.analysis.paper import published
+from mloml.paper import published
 from mloml.config.compose import compose_study
 from mloml.datasets import DatasetConfig, DataSettings, catalogue
 from mloml.errors import ConfigError

@@ -7,12 +7,12 @@ import json
 import pandas as pd
 import pytest
 
-from mloml.analysis.paper import published
+from mloml.paper import published
 from mloml.command_line import Command
 from mloml.datasets import DataSettings, catalogue, main
 from mloml.datasets.overview import overview
-from mloml.reporting.artefacts.table1 import difference_sentence
-from mloml.reporting.reproduce import reproduce
+from mloml.report.artefacts.table1 import difference_sentence
+from mloml.report.reproduce import reproduce
 
 
 @pytest.fixture(autouse=True)

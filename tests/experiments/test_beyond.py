@@ -11,8 +11,8 @@ import pytest
 from mloml.command_line import Command
 from mloml.config.compose import compose_study
 from mloml.config.paths import repository
-from mloml.reporting.parts.beyond.side import _part_taken
-from mloml.reporting.reproduce import _size, reproduce
+from mloml.report.parts.beyond.side import _part_taken
+from mloml.report.reproduce import _size, reproduce
 
 FEW = ["datasets=[appendicitis,banknote]", "algorithms=[euclidean,kissme,lda,nca]", "execution.n_jobs=1"]
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from tests.oracles.stack import moml_layer
 
-from mloml.evaluation.scoring import Rows
+from mloml.experiments.scoring import Rows
 from mloml.learners.explicit import ExplicitMLOML
 from mloml.learners.mloml import MLOML
 from mloml.learners.moml import MOML

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mloml.evaluation.scoring import Rows
+from mloml.experiments.scoring import Rows
 from mloml.learners import MLOML, MOML, Euclidean
 
 FEATURES, CALL = 20, 5_000

@@ -8,7 +8,7 @@ import matplotlib
 import pytest
 from tests.published.oracle import REFERENCE, needs_reference
 
-from mloml.reporting import publish
+from mloml.report import publish
 
 matplotlib.use("Agg")
 redraw = pytest.importorskip("tools.redraw", reason="the tools are not part of an installed wheel")

@@ -13,7 +13,7 @@ from mloml.config.schema import Algorithm, ExecutionConfig, ProtocolConfig, Stud
 from mloml.config.tree import compose_members, compose_one, search_path, search_path_override
 from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import ConfigError, suggestion
-from mloml.evaluation.lookup import learner_class, parameter_names
+from mloml.experiments.lookup import learner_class, parameter_names
 
 T = TypeVar("T")
 

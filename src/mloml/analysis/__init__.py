@@ -1,1 +1,0 @@
-"""What follows from finished cells: statistics, the paper's figures, theory, timing."""

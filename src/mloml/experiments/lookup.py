@@ -1,0 +1,80 @@
+"""From the name in a config to the class of a learner: the package's own, or any importable estimator."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+from mloml.errors import ConfigError, suggestion
+from mloml.experiments.code_graph import IMPORTED
+from mloml.experiments.foreign_code import read_before_import
+
+NEEDED = ("fit", "transform", "get_params", "set_params")
+"""What a class from elsewhere must offer."""
+
+
+def is_foreign(name: str) -> bool:
+    """Tell a class from elsewhere (``package.module.Class``) from one of the package's own.
+
+    >>> is_foreign("sklearn.neighbors.NeighborhoodComponentsAnalysis"), is_foreign("MOML")
+    (True, False)
+    """
+    return "." in name
+
+
+def learner_class(name: str) -> type[Any]:
+    """Return a learner by its name; a class from elsewhere is imported by this call, and never called.
+
+    >>> learner_class("os.system")
+    Traceback (most recent call last):
+    ...
+    mloml.errors.ConfigError: learner 'os.system' is not a class
+    """
+    if is_foreign(name):
+        return _foreign_class(name)
+    from mloml import learners
+
+    module = IMPORTED.learner_module(name)  # only this one is imported, not all learners
+    kind: Any = getattr(import_module(module), name, None) if module else None
+    if learners.is_learner(kind) and not name.startswith("_"):
+        return kind
+    known = learners.find_learners()
+    others = "or package.module.Class for an estimator of yours"
+    raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}, {others}{suggestion(name, known)}")
+
+
+def parameter_names(kind: type[Any]) -> list[str]:
+    """Return the names of a learner's parameters."""
+    return list(inspect.signature(kind).parameters)
+
+
+def recordable(kind: type[Any]) -> set[str]:
+    """Return what can be recorded of a learner besides its error; asking for more makes no new cell."""
+    layers = {"layers"} if "n_layers" in parameter_names(kind) else set()
+    return layers | ({"scans"} if hasattr(kind, "iter_scans") else set())
+
+
+def _foreign_class(name: str) -> type[Any]:
+    module, _, attribute = name.rpartition(".")
+    try:
+        read_before_import(name.split(".")[0])
+        kind = getattr(import_module(module), attribute)
+    except AttributeError:
+        raise ConfigError(f"learner '{name}': module {module} has no {attribute}") from None
+    except ImportError as error:
+        raise ConfigError(f"learner '{name}' cannot be imported ({error}); is it on PYTHONPATH?") from None
+    except (Exception, SystemExit) as error:  # whatever the module does while it is imported
+        raise ConfigError(f"learner '{name}': importing {module} failed ({error!r})") from None
+    if not inspect.isclass(kind):
+        raise ConfigError(f"learner '{name}' is not a class")
+    missing = [method for method in NEEDED if not callable(getattr(kind, method, None))]
+    if missing:
+        raise ConfigError(f"learner '{name}' is no scikit-learn transformer: it has no {', '.join(missing)}")
+    parameters = inspect.signature(kind).parameters.values()
+    bare = [
+        one.name for one in parameters if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD
+    ]
+    if bare:
+        raise ConfigError(f"learner '{name}': parameter {', '.join(bare)} has no default")
+    return kind

@@ -1,0 +1,140 @@
+"""Cells in the jobs of a batch system, through submitit: one job per (dataset, algorithm)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mloml.errors import ConfigError
+from mloml.experiments.ending import children_deaf_to_interruption, end_with_main_thread
+from mloml.experiments.guard import GUARD
+from mloml.experiments.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, one_target, stored
+
+POLL_SECONDS = {"slurm": 5.0, "local": 0.2}
+
+
+@contextmanager
+def variables(given: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@dataclass
+class Bundle:
+    """The cells of one batch job; ``starts`` counts attempts that finished none of them."""
+
+    jobs: list[Job]
+    task: Any = None
+    starts: int = 0
+
+
+class SlurmBackend:
+    """Submits an array of jobs and watches the store, where their results meet.
+
+    A job that ends early (killed, out of memory, out of time) is submitted again with what is left of it.
+
+    Parameters
+    ----------
+    folder : Path
+        For submitit's files: the jobs' arguments and logs. On the disk that all nodes share.
+    cluster : {"slurm", "local"}
+        Local runs the same jobs as processes of this machine.
+    parameters : mapping
+        For submitit's executor, such as ``timeout_min`` and ``slurm_partition``; null ones are left out.
+    """
+
+    def __init__(
+        self, folder: Path, cluster: str = "slurm", parameters: Mapping[str, Any] | None = None
+    ) -> None:
+        try:
+            import submitit
+        except ImportError:
+            raise ConfigError("execution=slurm needs submitit: pip install 'mloml[slurm]'") from None
+        given = {name: value for name, value in (parameters or {}).items() if value is not None}
+        try:
+            self._executor = submitit.AutoExecutor(folder=folder.resolve(), cluster=cluster)
+            self._executor.update_parameters(**given)
+        except (RuntimeError, NameError, TypeError, ValueError) as error:
+            raise ConfigError(f"execution.slurm: {' '.join(str(error).split())}") from None
+        self.n_jobs = int(given.get("slurm_array_parallelism", 1))
+        self.remark = ""
+        self._cluster = cluster
+        self._poll = POLL_SECONDS[cluster]
+        self._active: list[Bundle] = []
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Yield outcomes as cells appear in the store and as batch jobs end."""
+        groups: dict[tuple[str, str], list[Job]] = {}
+        for job in jobs:
+            groups.setdefault((job.cell.dataset, job.cell.algorithm.name), []).append(job)
+        self._submit([Bundle(jobs) for jobs in groups.values()])
+        try:
+            while self._active:
+                for bundle in list(self._active):
+                    yield from self._results_of(bundle)
+                time.sleep(self._poll if self._active else 0)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Cancel what still runs or waits."""
+        for bundle in self._active:
+            if self._cluster == "slurm":
+                bundle.task.cancel(check=False)
+            elif not bundle.task.done():  # named after its process; what that one started ends with it
+                os.kill(int(bundle.task.job_id), signal.SIGKILL)
+        self._active = []
+
+    def _submit(self, bundles: list[Bundle]) -> None:
+        with children_deaf_to_interruption(), variables(one_target()):
+            tasks = self._executor.map_array(compute_all, [bundle.jobs for bundle in bundles])
+        for bundle, task in zip(bundles, tasks, strict=True):
+            bundle.task = task
+        self._active += bundles
+
+    def _results_of(self, bundle: Bundle) -> Generator[Outcome]:
+        """Yield what became of a bundle's cells since the last look; after a death, submit the rest again."""
+        done = bundle.task.done()
+        error = bundle.task.exception() if done else None
+        reported = {} if not done or error else {out.key: out for out in bundle.task.result()}
+        left = []
+        for job in bundle.jobs:
+            outcome = reported.get(job.cell.key) or stored(job, "ok") or (lost(job) if done else None)
+            if outcome is None:
+                left.append(job)
+            else:
+                yield outcome
+        if len(left) < len(bundle.jobs):
+            bundle.starts = 0
+        bundle.jobs = left
+        if not done:
+            return
+        self._active.remove(bundle)
+        bundle.starts += 1
+        if left and bundle.starts < MOST_STARTS:
+            self._submit([bundle])
+        else:
+            yield from (never_began(job, str(error)) for job in left)
+
+
+def compute_all(jobs: Sequence[Job]) -> list[Outcome]:
+    """Compute cells one after the other: what a batch job does."""
+    end_with_main_thread()
+    if os.environ.get("SUBMITIT_EXECUTOR") == "local":
+        GUARD.end_with(os.getppid())
+    return [compute(job) for job in jobs]

@@ -1,0 +1,170 @@
+"""How our means and conclusions compare with the printed ones, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from mloml.paper.published import SPLITS, paper_row
+from mloml.paper.statistics import outcome, welch
+from mloml.paper.statistics.compare import OUTCOMES, win_tie_loss
+
+AGREES = "agrees"
+LOWER = "differs: ours lower"
+HIGHER = "differs: ours higher"
+SIDES = {"paper_mark": "paper", "our_mark": "ours", "our_mark_corrected": "ours, corrected test"}
+"""Whose conclusions are counted side by side."""
+VERDICTS = (AGREES, LOWER, HIGHER)
+
+COLUMNS = (
+    "dataset", "algorithm", "paper_mean", "paper_std", "our_mean", "our_std", "our_splits",
+    "difference", "statistic", "p_value", "verdict", "paper_mark", "our_mark", "our_mark_corrected",
+    "same_conclusion", "between_draws", "note",
+)  # fmt: skip
+
+WRONG_MARKER = (
+    "the paper prints a win for FP here; its own means and its win/tie/loss row say loss, "
+    "which is what is compared"
+)
+
+OTHER_DRAW = "another draw of the generator than the paper's: the variance between draws "
+KNOWN_DRAWS, UNKNOWN_DRAWS = f"{OTHER_DRAW}is added", f"{OTHER_DRAW}is not known here and not added"
+
+
+class Draw(NamedTuple):
+    """What comparing two draws of a generator adds to the variance of a difference, and a note on it."""
+
+    variance: float = 0.0
+    note: str = ""
+
+
+def compare_means(
+    summary: pd.DataFrame,
+    marks: pd.DataFrame,
+    published: pd.DataFrame,
+    alpha: float = 0.05,
+    drawn_anew: Collection[str] = (),
+    draws: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Put our mean beside the paper's for every cell that both tables have.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        Complete cells of ours: dataset, algorithm, mean, std, splits. Single splits have no deviation
+        and are left out.
+    marks : DataFrame
+        Our conclusions: dataset, algorithm, mark_paired, mark_corrected; see
+        :func:`mloml.paper.statistics.against_reference`.
+    published : DataFrame
+        :func:`~mloml.paper.table2` or :func:`~mloml.paper.table3`.
+    alpha : float
+        Level of Welch's test. The means come from different random halves, so the test is unpaired;
+        about one cell in twenty differs by chance even if both tables are right.
+    drawn_anew : collection of str
+        Datasets whose rows are another draw than the paper's.
+    draws : mapping
+        Variance of an algorithm's mean error between draws (:func:`~mloml.paper.published.draws`).
+        Both tables have a draw of their own, so it is added twice where it is known.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`COLUMNS`, one row per cell, in the order of ``summary``.
+    """
+    printed = {(cell["dataset"], cell["algorithm"]): cell for cell in published.to_dict("records")}
+    our_marks = {(cell["dataset"], cell["algorithm"]): cell for cell in marks.to_dict("records")}
+    rows = []
+    for cell in summary.to_dict("records"):
+        theirs = printed.get((paper_row(cell["dataset"]), cell["algorithm"]))
+        if theirs is not None and cell["splits"] > 1:
+            mark = our_marks.get((cell["dataset"], cell["algorithm"]), {})
+            draw = Draw()
+            if cell["dataset"] in drawn_anew:
+                known = (draws or {}).get(cell["algorithm"])
+                draw = Draw(0.0, UNKNOWN_DRAWS) if known is None else Draw(2 * known, KNOWN_DRAWS)
+            rows.append(_compare(cell, theirs, mark, alpha, draw))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _compare(
+    ours: dict[Any, Any],
+    theirs: dict[Any, Any],
+    mark: Mapping[Any, Any],
+    alpha: float,
+    draw: Draw,
+) -> dict[str, Any]:
+    ends = (ours["mean"], ours["std"], ours["splits"], theirs["error"], theirs["std"], SPLITS)
+    test = welch(*ends, between=draw.variance)
+    side = outcome(test.difference, test.p_value, alpha)
+    paper_mark, our_mark = theirs.get("corrected_mark", theirs["mark"]), mark.get("mark_paired", "")
+    return {
+        "dataset": ours["dataset"],
+        "algorithm": ours["algorithm"],
+        "paper_mean": theirs["error"],
+        "paper_std": theirs["std"],
+        "our_mean": ours["mean"],
+        "our_std": ours["std"],
+        "our_splits": ours["splits"],
+        "difference": test.difference,
+        "statistic": test.statistic,
+        "p_value": test.p_value,
+        "verdict": {"tie": AGREES, "loss": LOWER, "win": HIGHER}[side],
+        "paper_mark": paper_mark if our_mark else "",
+        "our_mark": our_mark,
+        "our_mark_corrected": mark.get("mark_corrected", ""),
+        "same_conclusion": ("yes" if paper_mark == our_mark else "no") if our_mark else "",
+        "between_draws": draw.variance,
+        "note": "; ".join(filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw.note])),
+    }
+
+
+def verdict_counts(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Count verdicts and equal conclusions per algorithm, and over all cells in the last row.
+
+    >>> cells = pd.DataFrame({"algorithm": ["moml", "moml"], "verdict": ["agrees", "differs: ours lower"],
+    ...                       "same_conclusion": ["yes", "no"]})
+    >>> verdict_counts(cells).tail(1).values.tolist()[0]
+    ['all', 2, 1, 1, 0, 2, 1]
+    """
+    names = [*dict.fromkeys(comparison["algorithm"]), "all"]
+    rows = []
+    for name in names:
+        mine = comparison if name == "all" else comparison[comparison["algorithm"] == name]
+        verdicts = [int((mine["verdict"] == verdict).sum()) for verdict in VERDICTS]
+        concluded = int((mine["same_conclusion"] != "").sum())
+        rows.append((name, len(mine), *verdicts, concluded, int((mine["same_conclusion"] == "yes").sum())))
+    return pd.DataFrame(rows, columns=["algorithm", "cells", *VERDICTS, "conclusions", "same conclusion"])
+
+
+def compare_conclusions(comparison: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Put win/tie/loss counts side by side: as printed, and both tables' over the compared cells.
+
+    Ours by the paper's paired test, and by the corrected one. The last row is the sum.
+
+    Examples
+    --------
+    >>> from mloml.paper import table2_counts
+    >>> cells = pd.DataFrame({"algorithm": "lego", "paper_mark": ["win", "tie"], "our_mark": ["win", "win"],
+    ...                       "our_mark_corrected": "tie", "same_conclusion": ["yes", "no"]})
+    >>> compare_conclusions(cells, table2_counts()).values.tolist()[0]
+    ['mloml_r', 'lego', '8/3/1', 2, '1/1/0', '2/0/0', '0/2/0', 1]
+    """
+    known = comparison[comparison["same_conclusion"] != ""]
+    rows = []
+    for row in published.to_dict("records"):
+        mine = known[known["algorithm"] == row["algorithm"]]
+        if len(mine):
+            printed = "/".join(str(row[name]) for name in OUTCOMES)
+            rows.append((row["reference"], row["algorithm"], printed, *_sides(mine)))
+    rows.append(("all", "all", "", *_sides(known)))
+    return pd.DataFrame(
+        rows, columns=["reference", "algorithm", "printed", "compared", *SIDES.values(), "equal"]
+    )
+
+
+def _sides(cells: pd.DataFrame) -> tuple[object, ...]:
+    counts = [win_tie_loss(cells[column]) for column in SIDES]
+    return (len(cells), *counts, int((cells["same_conclusion"] == "yes").sum()))

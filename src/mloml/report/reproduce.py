@@ -1,0 +1,258 @@
+"""Make an artefact by its name: compute what is missing, build the document, publish it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mloml.command_line import Command, Words, process_command
+from mloml.errors import ConfigError, MlomlError
+from mloml.output import OutputError, run_program
+
+if TYPE_CHECKING:
+    from mloml.config.schema import Study
+    from mloml.experiments.study import StudyResult
+    from mloml.report.recipe import Recipe
+
+# Heavy imports stay inside functions: a misspelt override is answered at once.
+
+REPORT_HELP = """\
+mloml report [execution.results=FOLDER]
+  The claim table made anew, and one HTML page over all that was made: FOLDER/report/index.html
+"""
+
+
+def main(name: str) -> None:
+    """Do what ``mloml reproduce NAME`` does with this process's arguments: a script is this one call."""
+    arguments = process_command().arguments
+    command = Command("mloml", ("reproduce", name, *arguments))
+    run_program(lambda: run([name, *arguments], command))
+
+
+def run(arguments: Sequence[str], command: Command) -> int:
+    """Make the artefact that a command line names first, all of them (``all``), or say which there are.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        A name; Hydra overrides; ``--config-dir FOLDER``.
+    command : Command
+        That asked for it.
+    """
+    if not arguments or {"-h", "--help"} & set(arguments):
+        print(REPORT_HELP if "report" in arguments[:1] else _list_of_artefacts(), end="")
+        return 0
+    name, words = arguments[0], Words.of(arguments[1:])
+    if words.flags:
+        raise ConfigError(f"{words.flags[0]}: no such flag here, only --config-dir FOLDER and --help")
+    overrides = words.with_folders()
+    return _all(overrides, command) if name == "all" else reproduce(name, overrides, command)
+
+
+def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
+    """Make an artefact, or the page over all of them (``"report"``); return 1 when a cell failed, else 0.
+
+    Parameters
+    ----------
+    name : str
+        Of a recipe in :mod:`mloml.report.artefacts`, or ``package.module`` of one's own.
+    overrides : sequence of str
+        Hydra overrides of ``conf/experiment/<name>.yaml``.
+    command : Command
+        That asked for it.
+    """
+    from mloml.config.compose import compose_study
+    from mloml.report.recipe import find_recipe
+
+    if name == "report":
+        return report(overrides)
+    recipe = find_recipe(name)
+    if recipe.work == "reading":
+        return _from_documents(recipe, results_folder(overrides))
+    if recipe.variants:
+        return _side_by_side(recipe, overrides, command)
+    study = compose_study(recipe.experiment or recipe.name, overrides)
+    if study.name == recipe.experiment:  # another artefact's cells, a folder of its own
+        study = replace(study, name=recipe.name)
+    if recipe.work == "cells":
+        return _from_cells(recipe, study, command)
+    return _without_cells(recipe, study, command)
+
+
+def _list_of_artefacts() -> str:
+    from mloml.report.recipe import recipes
+
+    found = recipes().items()
+    lines = [f"  {name:<12} {recipe.title}" for name, recipe in found]
+    apart = [name for name, recipe in found if not recipe.in_all]
+    without = f" but {', '.join(apart)} (by name only: a long study of its own)" if apart else ""
+    lines.append(
+        f"  {'all':<12} Everything{without}, in this order, and the page; can be interrupted and called again"
+    )
+    return "mloml reproduce NAME [overrides] [--config-dir FOLDER]\n" + "\n".join(lines) + "\n"
+
+
+def _all(overrides: Sequence[str], command: Command) -> int:
+    """Make every artefact that ``all`` stands for, and the page; what cannot be made is named at the end."""
+    from mloml.report.recipe import recipes
+
+    results_folder(overrides, must_exist=False)  # a slip is one line, not one for every artefact
+    incomplete = []
+    typed = command.arguments[command.arguments.index("all") + 1 :]
+    for name in [name for name, recipe in recipes().items() if recipe.in_all]:
+        print(f"== {name}")
+        try:
+            code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
+        except OutputError:
+            raise
+        except SystemExit:  # after Ctrl-C
+            print(f"to go on with all of them: {command.typed}")
+            raise
+        except MlomlError as error:
+            print(f"error: {error}", file=sys.stderr)
+            code = 1
+        incomplete += [name] if code else []
+    report(overrides)
+    if incomplete:
+        print(f"not complete: {', '.join(incomplete)}")
+    return int(bool(incomplete))
+
+
+def report(overrides: Sequence[str]) -> int:
+    """Write the HTML page over a results folder; overrides that are for the runs are checked and ignored.
+
+    What is made of other artefacts' tables is made anew first: the page never shows a claim table that is
+    older than the tables it is about.
+    """
+    from mloml.report.page import write_report
+    from mloml.report.recipe import recipes
+
+    results = results_folder(overrides)
+    for recipe in recipes().values():
+        if recipe.work == "reading":
+            _from_documents(recipe, results)
+    print(f"written: {write_report(results)}")
+    return 0
+
+
+def results_folder(overrides: Sequence[str], *, must_exist: bool = True) -> Path:
+    """Return the results folder that a command line names, ``results`` by default.
+
+    The other words are for runs; they are checked as a run would, so that a slip is not taken for one.
+    """
+    from mloml.config.compose import compose_study
+
+    results = Path(compose_study("table2", overrides).execution.results)
+    if must_exist and not results.is_dir():
+        hint = "there is no such folder; `mloml reproduce table2` makes one"
+        raise MlomlError(f"execution.results={results}: {hint}")
+    return results
+
+
+def _from_documents(recipe: Recipe, results: Path) -> int:
+    from mloml.report.publish import publish
+
+    artefact = recipe.read(results)
+    publish(artefact, results / recipe.name)
+    print(f"in short: {artefact.headline}")
+    print(f"results: {results / recipe.name}")
+    return 0
+
+
+def _from_cells(recipe: Recipe, study: Study, command: Command) -> int:
+    from mloml.experiments.study import run_study
+
+    measured = [recipe.before(study)] if recipe.before else []
+
+    def refresh(result: StudyResult) -> str:
+        found = [*measured, recipe.after(result)] if recipe.after else measured
+        return _publish(recipe, [result], found, result.folder)
+
+    result = run_study(study, refresh=refresh, command=command, only_at_end=recipe.after is not None)
+    return int(len(result.failures) > 0)
+
+
+def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
+    import pandas as pd
+
+    from mloml.experiments.study import StudyResult
+    from mloml.experiments.manifest import Source, write_manifest
+    from mloml.experiments.store import COLUMNS
+
+    began = time.time()
+    if recipe.before is None:
+        raise MlomlError(f"{recipe.name}: a recipe without cells must measure something before")
+    numbers, data, missing = recipe.before(study)
+    sources = {name: Source(d.checksum, d.source, d.regenerated) for name, d in data.items()}
+    for reason in dict.fromkeys(missing.values()):
+        print(f"missing: {reason}")
+    if recipe.work == "data":
+        study = replace(study, algorithms=[])
+    folder = Path(study.execution.results, study.name)
+    no_cells = pd.DataFrame(columns=list(COLUMNS))
+    result = StudyResult(
+        study, folder, no_cells, [], pd.DataFrame(), dict(missing), sources=sources, command=command.asked
+    )
+    print(f"in short: {_publish(recipe, [result], [numbers], folder)}")
+    seconds = time.time() - began
+    write_manifest(folder, study, no_cells, sources, command=command.asked, wall_seconds=seconds)
+    print(f"results: {folder}")
+    return 0
+
+
+def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) -> int:
+    """Run each variant of a study; all of the size that is asked for."""
+    from mloml.config.compose import compose_study
+    from mloml.experiments.study import run_study
+
+    experiment = recipe.experiment or recipe.name
+    size = _size(experiment, overrides)
+    kept = _without_keys_of(recipe, overrides)
+    results = []
+    for name, variant in recipe.variants.items():
+        # A protocol that is typed comes first: the variant then replaces its seed.
+        study = compose_study(experiment, [*kept, *variant, *size])
+        folder = Path(study.execution.results, recipe.name)
+        results.append(run_study(study, folder / name, command=command))
+    print(f"in short: {_publish(recipe, results, [], folder)}")
+    print(f"results: {folder}")
+    return int(any(len(result.failures) for result in results))
+
+
+def _size(experiment: str, overrides: Sequence[str]) -> list[str]:
+    """Return overrides for the size asked for: key by key, else the protocol's, else the experiment's."""
+    from mloml.config.compose import compose_study
+    from mloml.config.tree import compose_members, search_path
+
+    asked = compose_study(experiment, overrides).protocol
+    size = {key: getattr(asked, key) for key in ("splits", "scans", "folds")}
+    for name in [word.partition("=")[2] for word in overrides if word.startswith("protocol=")]:
+        plain = compose_members("protocol", [name], search_path(overrides))[name]
+        typed = {word.partition("=")[0].removeprefix("protocol.") for word in overrides}
+        size |= {key: plain[key] for key in size if key not in typed}
+    return [f"protocol.{key}={value}" for key, value in size.items()]
+
+
+def _without_keys_of(recipe: Recipe, overrides: Sequence[str]) -> list[str]:
+    """Leave out a protocol where the variants set it (only its size counts); refuse other such keys."""
+    own = {word.partition("=")[0] for variant in recipe.variants.values() for word in variant}
+    kept = []
+    for word in overrides:
+        key = word.partition("=")[0]
+        if key in own and key != "protocol":
+            raise ConfigError(f"{word}: {recipe.name} compares values of {key}, so it sets them itself")
+        kept += [] if key in own else [word]
+    return kept
+
+
+def _publish(recipe: Recipe, results: Sequence[StudyResult], found: Sequence[object], folder: Path) -> str:
+    """Write the artefact's files; return its headline."""
+    from mloml.report.publish import publish
+
+    artefact = recipe.make(results, *found)
+    publish(artefact, folder)
+    return artefact.headline

@@ -1,0 +1,187 @@
+"""From a long frame of cells to the paper's table: means, marks, best means and win/tie/loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from mloml.paper.statistics import against_reference, counts_against_reference
+from mloml.paper.statistics.compare import COLUMNS, OUTCOMES
+from mloml.report.document import Column, Entry, Grid, Row, number
+from mloml.report.labels import Labels
+
+INCOMPLETE = "fewer than the {splits} splits asked for (failed or not yet run), so no mean is shown"
+NO_REFERENCE = "no mark and not counted, because the reference is not complete here"
+
+
+@dataclass(frozen=True)
+class Results:
+    """Complete cells, summarised and compared with their references.
+
+    ``summary`` has one row per (dataset, algorithm) with any finished cell: mean, std, splits and whether
+    it is complete. ``comparisons`` covers complete cells only (:mod:`mloml.paper.statistics.compare`).
+    ``references`` names what each algorithm is compared with, ``errors`` holds those of each split.
+    """
+
+    labels: Labels
+    summary: pd.DataFrame
+    comparisons: pd.DataFrame
+    counts: pd.DataFrame
+    references: Mapping[str, str]
+    errors: Mapping[tuple[str, str], tuple[float, ...]]
+
+    @property
+    def complete(self) -> pd.DataFrame:
+        """The summary's complete cells."""
+        return self.summary[self.summary["complete"]]
+
+    def means(self) -> pd.DataFrame:
+        """Return mean errors of complete cells of counted datasets: datasets by algorithms, with gaps."""
+        cells = self.complete[self.complete["dataset"].isin(self.labels.counted)]
+        table = cells.pivot(index="dataset", columns="algorithm", values="mean")  # noqa: PD010
+        rows = [name for name in self.labels.counted if name in table.index]
+        return table.reindex(index=rows, columns=[a for a in self.labels.algorithms if a in table.columns])
+
+
+def summarise(frame: pd.DataFrame, labels: Labels, reference: str | Mapping[str, str]) -> Results:
+    """Summarise finished cells; a (dataset, algorithm) with missing splits is marked as incomplete.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per cell: dataset, algorithm, split, error, status.
+    labels : Labels
+    reference : str or mapping
+        See :func:`mloml.paper.statistics.against_reference`.
+    """
+    chosen = dict.fromkeys(labels.algorithms, reference) if isinstance(reference, str) else reference
+    references = {a: b for a, b in chosen.items() if a != b and {a, b} <= set(labels.algorithms)}
+    known = frame["dataset"].isin(list(labels.datasets)) & frame["algorithm"].isin(list(labels.algorithms))
+    cells = frame[known & (frame["status"] == "ok") & (frame["split"] < labels.splits)]
+    order = {name: place for place, name in enumerate([*labels.datasets, *labels.algorithms])}
+    cells = cells.sort_values(
+        ["dataset", "algorithm", "split"], key=lambda c: c.map(order) if c.name != "split" else c
+    )
+    grouped = cells.groupby(["dataset", "algorithm"], sort=False)["error"]
+    summary = grouped.agg(mean="mean", std="std", splits="count").reset_index()
+    summary["complete"] = summary["splits"] == labels.splits
+    done = summary.loc[summary["complete"], ["dataset", "algorithm"]]
+    complete = cells.merge(done, on=["dataset", "algorithm"], how="inner")
+    # The sets below the rule are a family of their own: showing them must not change the table's tests.
+    below = complete["dataset"].isin(labels.uncounted)
+    families = [against_reference(part, references) for part in (complete[~below], complete[below])]
+    filled = [family for family in families if len(family)]
+    comparisons = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(COLUMNS))
+    counts = counts_against_reference(comparisons, labels.counted)
+    errors: Any = {key: tuple(part) for key, part in grouped}
+    return Results(labels, summary, comparisons, counts, references, errors)
+
+
+def build_grid(
+    results: Results,
+    caption: str,
+    label: str,
+    algorithms: Sequence[str] | None = None,
+    titles: Mapping[str, str] | None = None,
+    remarks: Sequence[str] = (),
+) -> Grid:
+    """Lay the results out as in the paper.
+
+    Parameters
+    ----------
+    results : Results
+    caption, label : str
+    algorithms : list of str, optional
+        Columns to show; all by default. The best of a row is sought within a column's group.
+    titles : mapping, optional
+        Other column titles than the algorithms' own (below a group's heading, say).
+    remarks : list of str
+        Sentences below the table.
+    """
+    labels = results.labels
+    shown = [name for name in labels.algorithms if algorithms is None or name in algorithms]
+    columns = tuple(
+        Column(
+            name, (titles or labels.algorithms)[name], labels.groups.get(name, ""), labels.notes.get(name, "")
+        )
+        for name in shown
+    )
+    rows = {name: _row(results, name, columns) for name in labels.datasets}
+    counts = {
+        row["algorithm"]: "/".join(str(row[o]) for o in OUTCOMES) for row in results.counts.to_dict("records")
+    }
+    return Grid(
+        caption=caption,
+        label=label,
+        columns=columns,
+        rows=tuple(rows[name] for name in labels.counted),
+        below=tuple(rows[name] for name in labels.datasets if name in labels.uncounted),
+        counts=tuple(counts.get(name, "") for name in shown),
+        remarks=tuple(remarks),
+    )
+
+
+def _row(results: Results, dataset: str, columns: Sequence[Column]) -> Row:
+    labels = results.labels
+    cells = {c["algorithm"]: c for c in results.summary.to_dict("records") if c["dataset"] == dataset}
+    title = labels.datasets[dataset]
+    if dataset in labels.missing:
+        return Row(dataset, title, (Entry(),) * len(columns), labels.note_of(dataset))
+    lowest = _lowest(cells, columns)
+    compared = results.comparisons[results.comparisons["dataset"] == dataset]
+    marks = dict(zip(compared["algorithm"], compared["mark_paired"], strict=True))
+    entries, details = [], []
+    for column in columns:
+        name, cell = column.name, cells.get(column.name)
+        if cell is None or not cell["complete"]:
+            entries.append(Entry(note=INCOMPLETE.format(splits=labels.splits)))
+            details.append(f"{name}: {cell['splits'] if cell else 0} of {labels.splits} splits")
+            continue
+        std = None if math.isnan(cell["std"]) else cell["std"]
+        best = number(cell["mean"]) == lowest[column.group]
+        note = NO_REFERENCE if name in results.references and name not in marks else ""
+        errors = results.errors[dataset, name]
+        entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note, errors=errors))
+    return Row(dataset, title, tuple(entries), labels.note_of(dataset), "; ".join(details))
+
+
+def _lowest(cells: Mapping[str, dict[Any, Any]], columns: Sequence[Column]) -> dict[str, str]:
+    """Return the lowest complete mean of each group of columns, as printed: equal prints are both best."""
+    lowest: dict[str, str] = {}
+    for column in columns:
+        if column.name in cells and cells[column.name]["complete"]:
+            text = number(cells[column.name]["mean"])
+            lowest[column.group] = min(lowest.get(column.group, text), text, key=float)
+    return lowest
+
+
+def text_grid(
+    labels: Labels,
+    caption: str,
+    label: str,
+    cells: Mapping[tuple[str, str], str],
+    remark: str,
+    rows: Sequence[str] | None = None,
+) -> Grid:
+    """Lay ready texts out by dataset and algorithm; algorithms without any are left out, gaps are dashes.
+
+    ``rows`` names the datasets to show; all by default, those that are not counted below the rule.
+    """
+    filled = {algorithm for _, algorithm in cells}
+    columns = tuple(
+        Column(name, title, note=labels.notes.get(name, ""))
+        for name, title in labels.algorithms.items()
+        if name in filled
+    )
+
+    def row(dataset: str) -> Row:
+        entries = tuple(Entry(text=cells.get((dataset, column.name), "")) for column in columns)
+        return Row(dataset, labels.datasets[dataset], entries, labels.note_of(dataset))
+
+    above = tuple(row(name) for name in (labels.counted if rows is None else rows))
+    below = tuple(row(name) for name in labels.datasets if rows is None and name in labels.uncounted)
+    return Grid(caption, label, columns, above, below, remarks=(remark, labels.gap))

@@ -1,5 +1,0 @@
-"""One module per artefact: a pure function from a study's result to a document, and its recipe.
-
-A new one needs a module here with a ``RECIPE`` and ``conf/experiment/<name>.yaml``; then
-``mloml.reporting.reproduce`` makes it by its name.
-"""
