@@ -11,8 +11,8 @@ INSTALL = if command -v uv >/dev/null 2>&1; then uv pip install -q --compile-byt
           else $(BIN)/python -m pip install -q --no-compile --disable-pip-version-check -c constraints.txt $(1) && \
           { $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib src || true; }; fi
 
-# The paper's order, then what is ours; `mloml reproduce` lists them with their titles.
-ARTEFACTS := table1 table2 table3 fig4 fig5 fig6 fig7 fig8 theory untrained protocols seeds signs differences draws beyond claims
+# One module each; `mloml reproduce` lists them with their titles.
+ARTEFACTS := $(filter-out __init__,$(notdir $(basename $(wildcard src/mloml/report/artefacts/*.py))))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fetch test lint lite bench docs dist report reference clean lock reproduce-all \
@@ -23,7 +23,7 @@ help: ## List the targets
 	@for a in $(ARTEFACTS); do printf "  %-22s %s\n" reproduce-$$a "mloml reproduce $$a"; done
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 13) else "mloml needs Python 3.11 to 3.13, this is %d.%d: say make PYTHON=python3.12 ..." % v[:2])'
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "mloml needs Python 3.11 or newer, this is %d.%d: say make PYTHON=python3.12 ..." % v[:2])'
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ready: pyproject.toml constraints.txt | $(BIN)/python

@@ -59,7 +59,7 @@ def one_turn(begins: tuple[str, ...], features: list[int]) -> dict[str, float]:
 
     from mloml import KISSME, LMDML, LMNN, MLCC
     from mloml.datasets import DataSettings, catalogue, load
-    from mloml.experiments.knn import predict
+    from mloml.experiments.neighbours import predict
 
     warnings.simplefilter("ignore")
     found = {}

@@ -47,7 +47,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from mloml import KISSME, LEGO, LMNN, MLOML, MOML, OASIS, OPML, RDML, SLMOML, Euclidean
-from mloml.experiments.scoring import Rows
+from mloml.experiments.neighbours import Rows
 
 SCALERS = {"standardised": StandardScaler(), "unit rows": Normalizer()}
 STEPS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)

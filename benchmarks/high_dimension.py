@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import high_dimension_figure
 import measure
 import numpy as np
 from planted_words import planted_words
@@ -125,7 +124,6 @@ def main() -> list[measure.Row]:
             )
         print(f"{title}: done", flush=True)
     measure.write("high_dimension", table)
-    high_dimension_figure.draw(table, measure.RESULTS)
     return table
 
 

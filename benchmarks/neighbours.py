@@ -7,7 +7,7 @@ import measure
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from mloml.experiments.knn import predict
+from mloml.experiments.neighbours import predict
 
 SIZES = [(75, 4), (384, 8), (176, 34), (2500, 21), (3059, 57)]
 

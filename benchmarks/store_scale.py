@@ -23,12 +23,12 @@ import measure
 from mloml.config.compose import compose_study
 from mloml.config.schema import Study
 from mloml.experiments.cell import Cell, versions
-from mloml.experiments.determinants import determinants
-from mloml.experiments.inventory import take_inventory
-from mloml.experiments.study import run_study
-from mloml.report.status import main as status
+from mloml.experiments.key import key_fields
+from mloml.experiments.plan import make_plan
 from mloml.experiments.stale import stale_lines
+from mloml.experiments.status import main as status
 from mloml.experiments.store import Record, Store
+from mloml.experiments.study import run_study
 
 DATASETS = ("iris", "wine", "ionosphere", "balance", "pima")
 PAIRS = len(DATASETS) * 10
@@ -65,7 +65,7 @@ def a_record(cell: Cell) -> Record:
         "checksum": cell.checksum,
         "warnings": [],
         "status": "ok",
-        "determinants": determinants(cell),
+        "key_fields": key_fields(cell),
     }
 
 
@@ -83,15 +83,13 @@ def scale(cells: int) -> measure.Row:
         study = a_study(results, cells)
         store = Store(Path(results, "store"))
         with mock.patch.object(os, "fsync"):  # made up, so nothing is lost in a power cut
-            fill, wanted = quietly(
-                lambda: [store.put(c, a_record(c)) for c in take_inventory(study, print).cells]
-            )
+            fill, wanted = quietly(lambda: [store.put(c, a_record(c)) for c in make_plan(study, print).cells])
         idle, result = quietly(lambda: run_study(study))
         assert result.reused == len(wanted), "not all cells were found"
         checked, code = quietly(lambda: status(["--results", results]))
         assert code == 0, "the artefact does not match the store"
         other = replace(study, protocol=replace(study.protocol, neighbours=3))
-        unknown = take_inventory(other, print).cells
+        unknown = make_plan(other, print).cells
         stale, lines = quietly(lambda: stale_lines(Store(store.folder), unknown))
         assert f"stale: {len(wanted)} stored cells" in lines[0], lines
     return {

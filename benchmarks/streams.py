@@ -25,7 +25,7 @@ import stream_figure
 from joblib import Parallel, delayed
 from scipy.sparse import issparse
 
-from mloml.experiments.scoring import Rows
+from mloml.experiments.neighbours import Rows
 from mloml.learners import (
     LEGO,
     MLOML,

@@ -46,8 +46,7 @@ sphinx_gallery_conf = {
 
 # Inner modules that docstrings name for readers of the source; they have no page.
 nitpick_ignore = [
-    ("py:mod", "mloml.datasets.variants"),
-    ("py:mod", "mloml.config.tree"),
+    ("py:mod", "mloml.config.compose"),
     ("py:class", "mloml.learners.rows.SparseRows"),
     ("py:class", "mloml.learners.layers.Layer"),
     ("py:meth", "_new_state"),

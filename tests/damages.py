@@ -3,7 +3,7 @@
 import json
 from itertools import cycle
 
-from mloml.experiments import cell_file
+from mloml.experiments.store import pack, unpack
 
 
 def flip_a_bit(content, other, chance):
@@ -19,14 +19,9 @@ def append(content, other, chance):
     return content + chance.choice([b" ", b"\n", b"\0", b"}", chance.randbytes(9), content])
 
 
-def lose_a_part(content, other, chance):
-    start, stop = sorted(chance.sample(range(len(content)), 2))
+def lose_or_repeat_a_part(content, other, chance):
+    start, stop = chance.sample(range(len(content)), 2)
     return content[:start] + content[stop:]
-
-
-def repeat_a_part(content, other, chance):
-    start, stop = sorted(chance.sample(range(len(content)), 2))
-    return content[:stop] + content[start:]
 
 
 def overwrite_a_part(content, other, chance):
@@ -35,22 +30,27 @@ def overwrite_a_part(content, other, chance):
     return content[:start] + chance.choice([filler, chance.randbytes(stop - start)]) + content[stop:]
 
 
-def swap(content, other, chance):
-    return other
-
-
 def mix_with_another(content, other, chance):
     place = chance.randrange(len(content))
     return content[:place] + other[place:]
 
 
 def replace_by_something_else(content, other, chance):
-    return chance.choice([b"", b"{}", b"[]", b"null", b"NaN", b"[" * 100_000, b'{"sha256": 1, "record": {}}'])
+    return chance.choice([other, b"", b"{}", b"[]", b"null", b"[" * 100_000, b'{"sha256": 1, "record": {}}'])
 
 
 def lie_with_a_right_checksum(content, other, chance):
     wrong = [float("nan"), float("inf"), -float("inf"), -0.1, 1.1, 10**400, "0.1", True, None, [0.1], {}]
-    return cell_file.pack(cell_file.unpack(content) | {"error": chance.choice(wrong)})
+    lies = [{"error": error} for error in wrong]
+    lies += [{"seconds": {}}, {"seconds": {"total": -1.0}}, {"split": "0"}, {"split": True}, {"chosen": []}]
+    lies += [{"dataset": 1}, {"key": None}, {"algorithm": ["a"]}]
+    return pack(unpack(content) | chance.choice(lies))
+
+
+def lose_a_field(content, other, chance):
+    record = unpack(content)
+    del record[chance.choice(["error", "seconds", "dataset", "algorithm", "key", "split", "chosen"])]
+    return pack(record)
 
 
 def reformat(content, other, chance):
@@ -61,13 +61,12 @@ DAMAGES = (
     flip_a_bit,
     cut,
     append,
-    lose_a_part,
-    repeat_a_part,
+    lose_or_repeat_a_part,
     overwrite_a_part,
-    swap,
     mix_with_another,
     replace_by_something_else,
     lie_with_a_right_checksum,
+    lose_a_field,
     reformat,
 )
 

@@ -1,74 +1,80 @@
-"""Half-written files of killed processes go, those of living ones stay."""
+"""Files are whole or absent; half-written ones of killed processes go."""
 
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from mloml.files import SURELY_WRITTEN, clear, create
-from mloml.experiments.store import Store, write_atomically
-
-WRITER = (
-    "import sys, time; from pathlib import Path; from mloml.files import create\n"
-    "file = create(Path(sys.argv[1])); file.write(b'half'); file.flush()\n"
-    "print('writing', flush=True); time.sleep(3600)"
-)
+from mloml.errors import StoreError
+from mloml.files import SURELY_LEFT, clear, write_atomically
 
 
-def start_writer(path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"writing\n"
-    os.utime(path, (0, 0))
-    return process
+def test_a_full_disk_is_one_line_and_keeps_the_old_content(tmp_path, monkeypatch):
+    path = tmp_path / "note.txt"
+    write_atomically(path, "old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"note.txt: cannot be written .the disk is full.") as caught:
+        write_atomically(path, "new")
+    assert "\n" not in str(caught.value)
+    assert path.read_text() == "old"
+    assert [found.name for found in tmp_path.iterdir()] == ["note.txt"]
 
 
-def kill(process):
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+def test_a_write_that_the_kernel_cuts_short_leaves_no_part(tmp_path):
+    path = tmp_path / "note.txt"
+    write_atomically(path, "old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="the file size limit is reached"):
+            write_atomically(path, "x" * 5000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_text() == "old"
+    assert [found.name for found in tmp_path.iterdir()] == ["note.txt"]
 
 
-@pytest.mark.parametrize("place", [".cell.tmp", "iris/moml/.0-abc.json-12.tmp", ".probe-1"])
-def test_a_store_is_rid_of_what_a_killed_writer_left(tmp_path, place):
-    writer = start_writer(tmp_path / place)
-    Store(tmp_path).clear_leftovers()
-    assert (tmp_path / place).exists(), "its writer lives"
-    kill(writer)
-    Store(tmp_path).clear_leftovers()
-    assert not (tmp_path / place).exists()
+def test_a_writer_killed_at_any_moment_leaves_old_or_new(tmp_path):
+    path = tmp_path / "note.txt"
+    contents = {letter * 100_000 for letter in "ab"}
+    write_atomically(path, "a" * 100_000)
+    code = (
+        "import sys, itertools; from pathlib import Path; from mloml.files import write_atomically\n"
+        "for letter in itertools.cycle('ab'): write_atomically(Path(sys.argv[1]), letter * 100_000)"
+    )
+    for pause in (0.0, 0.005, 0.02, 0.05):
+        before = path.stat().st_mtime_ns
+        writer = subprocess.Popen([sys.executable, "-c", code, str(path)])
+        while path.stat().st_mtime_ns == before:
+            assert path.read_text() in contents
+        time.sleep(pause)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        assert path.read_text() in contents
 
 
-def test_a_file_of_a_moment_ago_is_left_alone(tmp_path):
-    path = tmp_path / ".new.tmp"
-    path.write_text("half")
-    assert clear(tmp_path, ".*.tmp") == []
-    os.utime(path, (path.stat().st_mtime - 2 * SURELY_WRITTEN,) * 2)
-    assert clear(tmp_path, ".*.tmp") == [path]
+def test_text_that_is_not_unicode_can_be_written_all_the_same(tmp_path):
+    write_atomically(tmp_path / "note.txt", "a\udc80")
+    assert (tmp_path / "note.txt").read_text() == "a\\udc80"
 
 
-def test_links_and_whole_files_are_left_alone(tmp_path):
-    write_atomically(tmp_path / "whole.json", "{}")
-    (tmp_path / ".link.tmp").symlink_to(tmp_path / "whole.json")
-    os.utime(tmp_path / "whole.json", (0, 0))
-    assert clear(tmp_path, ".*.tmp") == []
-    assert (tmp_path / "whole.json").read_text() == "{}"
-
-
-def test_a_file_that_was_cleared_before_it_could_be_held_is_made_again(tmp_path, monkeypatch):
-    import fcntl
-
-    path, lock, seen = tmp_path / ".x.tmp", fcntl.flock, []
-
-    def late(file, how):
-        if not seen:
-            path.unlink()
-        seen.append(how)
-        lock(file, how)
-
-    monkeypatch.setattr("mloml.files.fcntl.flock", late)
-    with create(path) as file:
-        file.write(b"whole")
-    assert path.read_bytes() == b"whole"
-    assert len(seen) == 2
+def test_only_old_half_written_files_are_cleared(tmp_path):
+    old, young, link, whole = (
+        tmp_path / name for name in (".old.tmp", ".new.tmp", ".link.tmp", "whole.json")
+    )
+    write_atomically(whole, "{}")
+    link.symlink_to(whole)
+    for path, age in ((old, 2.0), (young, 0.5), (whole, 2.0)):
+        path.touch()
+        os.utime(path, (time.time() - age * SURELY_LEFT,) * 2)
+    clear(tmp_path, ".*.tmp")
+    assert set(tmp_path.iterdir()) == {young, link, whole}

@@ -8,15 +8,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-# First: it reads the source that this process goes on to import.
-from mloml.experiments import loaded_code as loaded_code
-
-# isort: split
 from mloml import learners
 
 __version__ = "0.1.0"
+
+imported_at = time.time()
+"""Source that was edited later is not what runs here, see ``experiments/code.py``."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,42 +1,4 @@
-"""`mloml`: run one (dataset, algorithm) or a sweep; see what data and results there are; reproduce."""
-
-from __future__ import annotations
-
-import os
-import re
-import sys
-from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from mloml import __version__
-from mloml.command_line import Command, Words, process_command
-from mloml.completion import complete, is_completion
-from mloml.config.paths import conf_dir
-from mloml.errors import ConfigError, MlomlError, StoreError, suggestion
-from mloml.output import run_program
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
-    from mloml.experiments.study import StudyResult
-
-# Heavy imports stay inside functions: `mloml --help` answers at once.
-
-LONGEST_NAME = 60
-"""Characters of a sweep's folder name, besides its hash."""
-
-FLAGS = (
-    "-m", "--multirun", "-c", "--cfg", "--resolve", "-p", "--package", "-i", "--info", "-r", "--run",
-    "-cp", "--config-path", "-cn", "--config-name", "-sc", "--shell-completion", "--hydra-help",
-)  # fmt: skip
-"""Those of Hydra that make sense here; no others are known."""
-
-COMMANDS = ("data", "status", "reproduce", "report")
-
-HELP = """\
-mloml: online metric learning, and a reproduction of the MLOML paper.
+"""mloml: online metric learning, and a reproduction of the MLOML paper.
 
 Run one algorithm on one dataset, over all splits:
   mloml dataset=wine algorithm=mloml_r
@@ -44,6 +6,7 @@ Run one algorithm on one dataset, over all splits:
   mloml dataset=csv dataset.path=mine.csv dataset.label=class
 Sweep over any keys; it ends in one table:
   mloml -m dataset=iris,wine algorithm=mloml_r,mloml_t algorithm.n_layers=1,3,5
+  mloml -m 'dataset=glob(i*)' 'algorithm.n_layers=range(1,4)'
 See what data and results there are:
   mloml data list | fetch [NAME ...] | show NAME
   mloml status [FOLDER ...] [--recompute N]
@@ -56,9 +19,35 @@ Config groups (choose with GROUP=NAME, change a value with GROUP.KEY=VALUE):
 {groups}
 Flags: -m sweep; --config-dir FOLDER adds configs of your own (laid out like conf/);
 --cfg job shows the composed config without running it; --version; -h this text.
+Completion in the shell: eval "$(mloml -sc install=bash)"
 """
 
-GROUP_WORDS = {
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from mloml import __version__
+from mloml.command_line import Command, Words, process_command
+from mloml.config import conf_dir
+from mloml.errors import ConfigError, MlomlError, StoreError, suggestion
+from mloml.output import OutputError, run_program
+
+# Heavy imports stay inside functions: `mloml --help` answers at once.
+
+LONGEST_NAME = 60
+"""Characters of a sweep's folder name, besides its hash."""
+
+HYDRA_FLAGS = {"-sc", "--shell-completion", "-i", "--info", "--hydra-help"}
+"""What Hydra's own program answers."""
+
+COMMANDS = ("data", "status", "reproduce", "report")
+
+GROUPS = {
     "dataset": "what to learn from",
     "algorithm": "which metric learner; null parameters are chosen by cross-validation over algorithm.grid",
     "protocol": "how it is judged: splits, scans, folds, preprocessing",
@@ -76,14 +65,14 @@ def main(argv: Sequence[str] | None = None) -> None:
 def help_text() -> str:
     """Return the help page: the groups in words, with the names they know."""
     lines = []
-    for group, words in GROUP_WORDS.items():
-        names = ", ".join(sorted(path.stem for path in Path(conf_dir(), group).glob("*.yaml")))
+    for group, words in GROUPS.items():
+        names = ", ".join(sorted(path.stem for path in Path(conf_dir(), group).glob("[!_]*.yaml")))
         lines.append(f"  {group}: {words}\n      {names}\n")
-    return HELP.format(groups="".join(lines))
+    return str(__doc__).format(groups="".join(lines))
 
 
 def sweep_name(overrides: Sequence[str]) -> str:
-    """Name a sweep after its overrides, so that the same sweep meets its folder again.
+    """Name a sweep after its overrides, so that the same sweep finds its folder again.
 
     >>> sweep_name(["dataset=iris,wine", "algorithm=moml"])
     'dataset-iris_wine-algorithm-moml-...'
@@ -101,40 +90,23 @@ def _dispatch(command: Command) -> int:
     arguments = list(command.arguments)
     if arguments and arguments[0] in COMMANDS:
         return _run_command(arguments[0], arguments[1:], command)
-    if {"-h", "--help"} & set(arguments):
+    flags = {word.partition("=")[0] for word in arguments if word.startswith("-")}
+    if flags & {"-h", "--help"}:
         print(help_text(), end="")
-        return 0
-    if "--version" in arguments:
+    elif "--version" in flags:
         print(f"mloml {__version__}")
-        return 0
-    if is_completion(arguments):
-        return complete()
-    words = Words.of(arguments)
-    _require_known(words)
-    overrides = words.with_folders()
-    if set(words.flags) <= {"-m", "--multirun"}:
-        _check(overrides, words.is_sweep)
-    return _hydra(overrides, words, command)
-
-
-def _require_known(words: Words) -> None:
-    """Refuse flags and bare words that mean nothing, which Hydra would answer with a page."""
-    for word in words.flags:
-        flag, _, value = word.partition("=")
-        if word.startswith("-") and flag not in FLAGS:
-            group = flag.strip("-")
-            hint = f"; did you mean {group}={value or 'NAME'}?" if group in GROUP_WORDS else ""
-            raise ConfigError(f"{flag}: no such flag, only -m, --config-dir, --cfg, --version and -h{hint}")
-    if "--resolve" in words.flags and not {"-c", "--cfg"} & set(words.flags):
-        raise ConfigError("--resolve: goes with --cfg job only")
-    for word in words.overrides:
-        if word in GROUP_WORDS and word not in COMMANDS:
-            raise ConfigError(f"{word}: a value must follow, {word}=NAME")
-        if re.fullmatch(r"[a-z]+", word):
-            known = ", ".join(COMMANDS)
-            raise ConfigError(
-                f"{word}: neither key=value nor a command ({known}){suggestion(word, COMMANDS)}"
-            )
+    elif flags & HYDRA_FLAGS:
+        _ask_hydra(arguments)
+    else:
+        words = Words.of(arguments, sweeps=True)
+        for word in words.overrides:
+            if re.fullmatch(r"[a-z_]+", word):
+                hint = suggestion(word, [*COMMANDS, *(f"{group}=NAME" for group in GROUPS)])
+                raise ConfigError(f"{word}: neither key=value nor a command, which comes first{hint}")
+        if not words.cfg:
+            return _run(words, command)
+        print(words.config_as_yaml("config"), end="")
+    return 0
 
 
 def _run_command(name: str, arguments: list[str], command: Command) -> int:
@@ -143,7 +115,7 @@ def _run_command(name: str, arguments: list[str], command: Command) -> int:
 
         return data(arguments)
     if name == "status":
-        from mloml.report.status import main as status
+        from mloml.experiments.status import main as status
 
         return status(arguments)
     from mloml.report.reproduce import run
@@ -151,116 +123,81 @@ def _run_command(name: str, arguments: list[str], command: Command) -> int:
     return run(arguments if name == "reproduce" else ["report", *arguments], command)
 
 
-def _check(overrides: list[str], is_sweep: bool) -> None:
-    """Build every study of the run once, so that a slip costs no computation; nothing is written before."""
-    from mloml.config.compose import compose_config, study_from_config
-    from mloml.config.overrides import single_jobs
+def _run(words: Words, command: Command) -> int:
+    """Run one job, or those of a sweep one after another; the exit code is 1 when any cell is missing.
+
+    All are composed first: a mistake costs no computation, and nothing is written before.
+    """
+    from mloml.config.compose import compose_run, single_jobs
     from mloml.experiments.store import Store
 
-    jobs = single_jobs(overrides) if is_sweep else [overrides]
-    studies = [study_from_config(compose_config("config", job), "run") for job in jobs]
-    for results in {study.execution.results for study in studies}:
+    overrides = words.with_folders()
+    if words.multirun and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
+        overrides.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
+    jobs = single_jobs(overrides) if words.multirun else [overrides]
+    runs = [compose_run(job, number if words.multirun else None) for number, job in enumerate(jobs)]
+    for results in {run.study.execution.results for run in runs}:
         Store(Path(results, "store")).require_writable()
 
-
-def _hydra(overrides: list[str], words: Words, command: Command) -> int:
-    """Hand over to Hydra; the exit code is 1 when any cell failed or a dataset was missing."""
-    import hydra
-    import yaml
-    from hydra.core.global_hydra import GlobalHydra
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
-    from mloml.config.overrides import number_of_jobs
-    from mloml.config.plain_yaml import yaml_problem
-
-    jobs = Jobs(command, number_of_jobs(overrides) if words.is_sweep else 0)
-    added = []
-    if words.is_sweep and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
-        added.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
-    GlobalHydra.instance().clear()
-    sys.argv = [command.script, *words.flags, *added, *overrides]  # where Hydra finds them
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us
-    try:
-        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(jobs.run)()
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(" ".join(str(error).split())) from None
-    except yaml.YAMLError as error:
-        file = getattr(getattr(error, "problem_mark", None), "name", "a config file")
-        raise ConfigError(f"{file}: {yaml_problem(error)}") from None
-    return jobs.end()
-
-
-class Jobs:
-    """The jobs that Hydra starts, one or a sweep's: what they came to, and the table at the end.
-
-    Hydra's own callbacks would do, but turn an error into a warning: a table that could not be written
-    would be a success.
-    """
-
-    def __init__(self, command: Command, count: int) -> None:
-        self._command, self._count = command, count
-        self._results: list[StudyResult | None] = []
-        self._rows: list[dict[str, Any]] = []
-        self._folder = Path()
-        self._stopped = False
-
-    def run(self, config: DictConfig) -> None:
-        """Run one; when the results cannot be written, those that follow are not tried."""
-        from hydra.core.hydra_config import HydraConfig
-
-        result = None if self._stopped else self._attempt(config)
-        self._results.append(result)
-        if self._count:
-            from mloml.report.sweep import job_row
-
-            hydra = HydraConfig.get()
-            self._folder = Path(hydra.sweep.dir)
-            self._rows.append(job_row(list(hydra.overrides.task), result))
-
-    def end(self) -> int:
-        """Write a sweep's table; return 1 when any cell failed or a dataset was missing."""
-        if self._count and not self._stopped:
-            from mloml.report.sweep import write_sweep
-
-            write_sweep(self._folder, self._rows)
-        return int(any(result is None or len(result.failures) > 0 for result in self._results))
-
-    def _attempt(self, config: DictConfig) -> StudyResult | None:
-        try:
-            return run_job(config, self._command, self._count)
-        except StoreError as error:
-            print(f"error: {error}", file=sys.stderr)
-            self._stopped = True
-            return None
-
-
-def run_job(config: DictConfig, command: Command, jobs: int = 0) -> StudyResult | None:
-    """Run one Hydra job, one (dataset, algorithm) over all its splits; None when it could not.
-
-    One of the ``jobs`` of a sweep prints a single line; the sweep's table follows at its end. Results that
-    cannot be written concern every job, so that is raised.
-    """
-    from hydra.core.hydra_config import HydraConfig
-
-    from mloml.config.compose import study_from_config
     from mloml.experiments.study import run_study
+    from mloml.report.sweep import job_row, write_sweep
 
-    hydra = HydraConfig.get()
-    folder, overrides = Path(hydra.runtime.output_dir), list(hydra.overrides.task)
-    if folder.is_relative_to(Path.cwd()):  # as short as `mloml reproduce` says it
-        folder = folder.relative_to(Path.cwd())
-    words = [f"job {hydra.job.num + 1} of {jobs}", " ".join(overrides)] if jobs else []
-    label = ": ".join(word for word in words if word)
+    rows, complete = [], True
+    for number, (job, run) in enumerate(zip(jobs, runs, strict=True), start=1):
+        chosen = [word for word in job if not word.startswith("hydra.")]
+        label = " ".join([f"job {number} of {len(jobs)}:", *chosen]).rstrip(":") if words.multirun else ""
+        try:
+            result = run_study(run.study, folder=run.folder, command=command, one_line=label)
+        except OutputError:
+            raise
+        except MlomlError as error:
+            print(f"error: {label}: {error}" if label else f"error: {error}", file=sys.stderr)
+            if isinstance(error, StoreError):  # which concerns every job
+                return 1
+            result = None
+        complete &= result is not None and len(result.failures) == 0
+        rows.append(job_row(chosen, result))
+    if words.multirun:
+        write_sweep(runs[-1].sweep, rows)
+    return int(not complete)
+
+
+def _ask_hydra(arguments: list[str]) -> None:
+    """Let Hydra's own program answer: completion in the shell, and where a config comes from."""
+    line = os.environ.get("COMP_LINE", "")
+    if (found := completions(line)) is not None:
+        print(" ".join(found))
+        return
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+
+    GlobalHydra.instance().clear()
+    folder = re.search(r"(-cd|--config-dir)[= ](\S+)", line)
+    sys.argv = ["mloml", *arguments, *(["--config-dir", folder[2]] if folder else [])]  # where Hydra looks
     try:
-        study = study_from_config(config, "runs", tuple(hydra.searchpath))
-        return run_study(study, folder=folder, command=command, one_line=label)
-    except MlomlError as error:
-        message = f"{label}: {error}" if label else str(error)
-        if isinstance(error, StoreError):
-            raise StoreError(message) from None
-        print(f"error: {message}", file=sys.stderr)
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(lambda _: None)()
+    except (TypeError, ValueError) as error:  # argparse of Python 3.14 refuses the parser of Hydra 1.3
+        raise ConfigError(f"{arguments[0]}: Hydra's own program does not run here ({error})") from None
+
+
+def completions(line: str) -> list[str] | None:
+    """Return the words that can follow one of our commands; None when it is a line for Hydra.
+
+    >>> completions("mloml data f"), completions("mloml report "), completions("mloml dataset=ir")
+    (['fetch'], [], None)
+    """
+    words = line.split(" ")[1:]
+    if len(words) < 2 or words[0] not in COMMANDS:
         return None
+    from mloml.config.compose import choices
+    from mloml.report.recipe import recipes
+
+    folders = re.findall(r"--config-dir[= ](\S+)", line)
+    names = {
+        "data": ["list", "fetch", "show", *choices("dataset", folders)],
+        "reproduce": [*recipes(), "all"],
+    }
+    return [name for name in names.get(words[0], []) if name.startswith(words[-1])]
 
 
 if __name__ == "__main__":

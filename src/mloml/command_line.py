@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
+import argparse
 import json
 import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from mloml.config.paths import repository
+from mloml.config import repository
 from mloml.errors import ConfigError
 
 if TYPE_CHECKING:
     from mloml.config.schema import Study
     from mloml.experiments.cell import Cell
-
-
-FOLDER_FLAGS = ("-cd", "--config-dir")
-VALUE_FLAGS = ("-c", "--cfg", "-p", "--package", "-cn", "--config-name", "-cp", "--config-path")
-"""Hydra's flags that a value follows."""
-
-PURPOSES = {
-    "-m": "-m",
-    "--multirun": "-m",
-    "-c": "--cfg",
-    "--cfg": "--cfg",
-    "-i": "--info",
-    "--info": "--info",
-}
-"""Hydra's flags that say what to do; it does one thing at a time."""
 
 MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
 """Overrides that say where and how to run; they change no result."""
@@ -80,138 +65,123 @@ def process_command() -> Command:
     return Command("mloml" if module else sys.argv[0], tuple(sys.argv[1:]))
 
 
-@dataclass
-class Words:
-    """A command line, sorted: overrides, Hydra's flags with their values, folders of the user's configs."""
+class Words(argparse.Namespace):
+    """A command line, sorted: overrides, folders of the user's configs, Hydra's flags."""
 
-    overrides: list[str] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
+    overrides: list[str]
+    folders: list[str]
+    cfg: str | None
+    package: str
+    resolve: bool
+    multirun: bool = False
 
     @classmethod
-    def of(cls, arguments: Sequence[str]) -> Words:
-        """Sort a command line.
+    def of(cls, arguments: Sequence[str], *, sweeps: bool = False) -> Words:
+        """Sort a command line; ``sweeps`` says whether there is a flag ``-m``.
 
-        >>> Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my"])
-        Words(overrides=['dataset=iris'], flags=['--cfg', 'job'], folders=['my'])
+        >>> words = Words.of(["--cfg", "job", "dataset=iris", "--config-dir", "my"])
+        >>> words.overrides, words.folders, words.cfg
+        (['dataset=iris'], ['my'], 'job')
         """
-        words, waiting = cls(), list(arguments)
-        while waiting:
-            word = waiting.pop(0)
-            flag, equals, value = word.partition("=")
-            if not word.startswith("-"):
-                words.overrides.append(word)
-                continue
-            takes_value = flag in (*FOLDER_FLAGS, *VALUE_FLAGS)
-            if takes_value and not equals:
-                if not waiting:
-                    raise ConfigError(f"{flag}: a value must follow")
-                value = waiting.pop(0)
-            if flag in FOLDER_FLAGS:
-                words.folders.append(value)
-            else:
-                words.flags += [flag, value] if takes_value else [word]
-        asked = dict.fromkeys(PURPOSES[flag] for flag in words.flags if flag in PURPOSES)
-        if len(asked) > 1:
-            raise ConfigError(f"{' '.join(asked)}: must be one of these, each asks for something else")
+        parser = _Parser(add_help=False, allow_abbrev=False)
+        parser.add_argument("overrides", nargs="*")
+        parser.add_argument("-cd", "--config-dir", dest="folders", action="append", default=[])
+        parser.add_argument("-p", "--package", default="")
+        parser.add_argument("--resolve", action="store_true")
+        modes = parser.add_mutually_exclusive_group()
+        modes.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
+        if sweeps:
+            modes.add_argument("-m", "--multirun", action="store_true")
+        words, unknown = parser.parse_known_intermixed_args(list(arguments), cls())
+        if unknown:
+            known = f"only {'-m, ' if sweeps else ''}--config-dir FOLDER, --cfg job and --help"
+            raise ConfigError(
+                f"{unknown[0]}: no such flag here, {known}; overrides have no dashes: dataset=iris"
+            )
+        for flag in ("resolve", "package"):
+            if getattr(words, flag) and not words.cfg:
+                raise ConfigError(f"--{flag}: goes with --cfg job only")
         return words
-
-    @property
-    def is_sweep(self) -> bool:
-        """Whether several jobs are asked for."""
-        return bool({"-m", "--multirun"} & set(self.flags))
 
     def with_folders(self) -> list[str]:
         """Return the overrides with the user's folders of configs among them, the one way they travel."""
-        from mloml.config.tree import SEARCH_PATH, address, search_path, search_path_override
+        from mloml.config.compose import address, search_path, search_path_override
 
-        folders = [
-            *(address(folder, "--config-dir") for folder in self.folders),
-            *search_path(self.overrides),
-        ]
-        others = [word for word in self.overrides if not word.startswith(f"{SEARCH_PATH}=")]
+        folders = [address(folder, "--config-dir") for folder in self.folders] + search_path(self.overrides)
+        others = [word for word in self.overrides if not word.startswith("hydra.searchpath=")]
         return [*others, search_path_override(folders)] if folders else others
+
+    def config_as_yaml(self, config_name: str, experiment: str = "") -> str:
+        """Return the composed config that ``--cfg`` asks for; nothing is run."""
+        from mloml.config.compose import compose_config, show_config
+
+        config = compose_config(config_name, self.with_folders(), experiment)
+        return show_config(config, str(self.cfg), self.package, self.resolve)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(message)
 
 
 def rerun_command(study: Study, cell: Cell) -> str:
     """Return the command that runs just this cell, whatever command it was part of."""
-    folders = study.folders
-    base = _algorithm_config(cell, folders)
-    words = [f"dataset={cell.dataset}", f"algorithm={base}", f"protocol={cell.protocol.name}"]
-    protocol = dataclasses.asdict(cell.protocol)
-    words += _changes("protocol", _composed("protocol", cell.protocol.name, folders), protocol)
-    given = cell.algorithm.params | {"name": cell.algorithm.name, "grid": cell.algorithm.grid}
-    words += _changes("algorithm", _composed("algorithm", base, folders, protocol), given)
-    if cell.record:
-        words.append(f"record=[{','.join(cell.record)}]")
+    from mloml.config.compose import search_path_override
+
+    protocol, folders = asdict(cell.protocol), tuple(study.folders)
     config = next(config for config in study.datasets if config.name == cell.dataset)
-    words += _changes(
-        "dataset",
-        _composed("dataset", cell.dataset, folders),
-        {"path": config.path, "label": config.label},
-    )
-    data = _composed("data", "default", folders, protocol) | {"dir": None}
-    words += _changes("data", data, dataclasses.asdict(study.data), dataclasses.asdict(type(study.data)()))
-    usual = type(study.execution)()
-    for key in ("results", "time_limit"):
-        if (value := getattr(study.execution, key)) != getattr(usual, key):
-            words.append(f"execution.{key}={value}")
-    return shlex.join(["mloml", *_folder_words(folders), *words, f"execution.only=[{cell.split}]"])
+    learner = {"name": cell.algorithm.name, "learner": cell.algorithm.learner, "grid": cell.algorithm.grid}
+    words = [
+        *_overrides("dataset", asdict(config), protocol, folders),
+        *_overrides("algorithm", learner | cell.algorithm.params, protocol, folders),
+        *_overrides("protocol", protocol, protocol, folders),
+        *_overrides("data", asdict(study.data), protocol, folders)[1:],
+    ]
+    given = {key: getattr(study.execution, key) for key in ("results", "time_limit")} | {"only": [cell.split]}
+    usual = asdict(type(study.execution)())
+    words += _changes("execution", usual, usual, given)
+    words += [f"record=[{','.join(cell.record)}]"] if cell.record else []
+    words += [search_path_override(folders)] if folders else []
+    return shlex.join(["mloml", *words])
 
 
-def _folder_words(folders: Sequence[str]) -> list[str]:
-    paths = [folder.removeprefix("file://") for folder in folders if folder.startswith("file://")]
-    others = [folder for folder in folders if not folder.startswith("file://")]
-    found = [word for path in paths for word in ("--config-dir", path)]
-    return [*found, f"hydra.searchpath=[{','.join(others)}]"] if others else found
-
-
-def _algorithm_config(cell: Cell, folders: tuple[str, ...]) -> str:
-    """Return the config an algorithm comes from; a variant under another name shares its learner."""
-    from mloml.config.tree import choices
-
-    names = choices("algorithm", folders)
-    if cell.algorithm.name in names:
-        return cell.algorithm.name
-    same = (n for n in names if _composed("algorithm", n, folders).get("learner") == cell.algorithm.learner)
-    return next(same, cell.algorithm.name)
-
-
-def _composed(
-    group: str, name: str, folders: tuple[str, ...], protocol: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return a config's values; an algorithm's may refer to the protocol beside it."""
+def _overrides(
+    group: str, wanted: dict[str, Any], protocol: dict[str, Any], folders: tuple[str, ...]
+) -> list[str]:
+    """Return the overrides that make these values: the config of that name, or the one that differs least."""
     from omegaconf import OmegaConf
 
-    tree = OmegaConf.create({"protocol": protocol or {}, group: _as_written(group, name, folders)})
-    resolved: Any = OmegaConf.to_container(tree, resolve=protocol is not None)
-    return dict(resolved[group])
+    from mloml.config.compose import typed
+    from mloml.config.schema import DatasetConfig, DataSettings, ProtocolConfig
+
+    schema = {"dataset": DatasetConfig, "protocol": ProtocolConfig, "data": DataSettings}.get(group)
+    ways = []
+    for name, written in _written(group, wanted.get("name"), folders).items():
+        tree = OmegaConf.create({"protocol": protocol, group: written})
+        found: Any = OmegaConf.to_container(tree[group], resolve=True)
+        usual = asdict(typed(schema, found, group)) if schema else found
+        ways.append([f"{group}={name}", *_changes(group, found, usual, wanted)])
+    return min(ways, key=len)
 
 
 @cache
-def _as_written(group: str, name: str, folders: tuple[str, ...]) -> dict[str, Any]:
-    from omegaconf import OmegaConf
+def _written(group: str, name: str | None, folders: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Return the config of that name, or all of its group."""
+    from mloml.config.compose import choices, compose_members
 
-    from mloml.config.tree import choices, compose_members
-
-    if name not in choices(group, folders):
-        return {}
-    members = compose_members(group, [name], folders)
-    found: Any = OmegaConf.to_container(members[name], resolve=False)
-    return dict(found)
+    known = choices(group, folders)
+    return compose_members(group, [name] if name in known else known, folders)
 
 
 def _changes(
-    prefix: str, defaults: dict[str, Any], given: dict[str, Any], otherwise: dict[str, Any] | None = None
+    prefix: str, written: dict[str, Any], usual: dict[str, Any], wanted: dict[str, Any]
 ) -> Iterator[str]:
-    """Yield an override for every value that differs from its config file, or from its default elsewhere."""
-    for name, value in given.items():
-        usual = defaults.get(name, (otherwise or {}).get(name))
+    """Yield an override for every value that differs; a key that is not written there gets a plus sign."""
+    for name, value in wanted.items():
         if isinstance(value, dict):
-            yield from _changes(f"{prefix}.{name}", usual or {}, value)
-        elif value != usual:
-            # Hydra wants a plus sign for keys that the file does not have.
-            yield f"{'' if name in defaults else '+'}{prefix}.{name}={_word(value)}"
+            yield from _changes(f"{prefix}.{name}", written.get(name) or {}, usual.get(name) or {}, value)
+        elif name not in usual or value != usual[name]:
+            yield f"{'' if name in written else '+'}{prefix}.{name}={_word(value)}"
 
 
 def _word(value: Any) -> str:
@@ -220,6 +190,5 @@ def _word(value: Any) -> str:
     >>> _word(None), _word([1, 2]), _word("a.csv"), _word("my file.csv")
     ('null', '[1,2]', 'a.csv', '"my file.csv"')
     """
-    if isinstance(value, str) and re.fullmatch(r"[\w./:~+-]+", value):
-        return value
-    return json.dumps(value, separators=(",", ":"))
+    plain = isinstance(value, str) and re.fullmatch(r"[\w./:~+-]+", value)
+    return value if plain else json.dumps(value, separators=(",", ":"))

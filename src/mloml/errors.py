@@ -48,3 +48,14 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def require(holds: bool, key: str, value: object, allowed: str) -> None:
+    """Refuse a value with one line that names the key, the value and what is allowed.
+
+    >>> require(False, "protocol.splits", 0, "at least 1")
+    Traceback (most recent call last):
+    mloml.errors.ConfigError: protocol.splits=0: must be at least 1
+    """
+    if not holds:
+        raise ConfigError(f"{key}={value}: must be {allowed}")

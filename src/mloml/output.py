@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,6 +18,9 @@ from mloml.errors import MlomlError
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+
+PATIENCE = 10.0
+"""Seconds that an orderly end may take while Ctrl-C is pressed again and again."""
 
 
 class OutputError(MlomlError):
@@ -71,6 +79,36 @@ def run_program(program: Callable[[], int]) -> NoReturn:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1 if isinstance(error, OutputError) else 2)
     except KeyboardInterrupt:  # while modules are loaded or configs composed; a run ends by itself
-        print("interrupted before anything was computed", file=sys.stderr)
+        print("interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
     sys.exit(code)
+
+
+@contextmanager
+def one_interruption() -> Iterator[None]:
+    """Let the first Ctrl-C stop a ``with`` block, and no other disturb its orderly end unless that hangs."""
+    stopped, over = -PATIENCE, False
+
+    def handle(*_: object) -> None:
+        nonlocal stopped
+        now = time.monotonic()
+        if now - stopped < PATIENCE:
+            return
+        if stopped > 0 and not over:  # the orderly end hangs
+            os._exit(INTERRUPTED)
+        stopped = now
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield  # somebody else handles it
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        over = True
+        if stopped > 0:  # this process ends, while others may still come: also when Python forgets handlers
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+        else:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

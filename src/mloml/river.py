@@ -11,9 +11,9 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from mloml.arrays import Array
 from mloml.learners.labels import require_label
 from mloml.learners.online import OnlineLearner
 
@@ -21,8 +21,6 @@ try:
     from river.base import SupervisedTransformer, Transformer
 except ImportError as missing:
     raise ImportError("mloml.river needs river: pip install 'mloml[river]'") from missing
-
-Array = NDArray[np.float64]
 
 
 class MetricTransformer(SupervisedTransformer, Transformer):
@@ -71,8 +69,12 @@ class MetricTransformer(SupervisedTransformer, Transformer):
             raise TypeError(f"learner is {learner!r}: n_components outputs cannot be named after features")
         self.learner = learner
         self.metric: OnlineLearner | None = None
-        self.features: list[Hashable] = []
         self._places: dict[Hashable, int] = {}
+
+    @property
+    def features(self) -> list[Hashable]:
+        """Return the features met so far, in the order of the columns of ``metric``."""
+        return [*self._places]
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -86,18 +88,17 @@ class MetricTransformer(SupervisedTransformer, Transformer):
         """Learn from one row and its target; an empty row says nothing and is passed over."""
         values = numbers_of(x)
         require_label(y)
-        new = unmet(values, self._places)
-        places = self._places | {name: len(self._places) + i for i, name in enumerate(new)}
+        places = grown(self._places, values)
         if not places:
             return
         row = placed(values, places)
         if self.metric is None:
             metric = clone(self.learner)
             metric.learn_one(row, y)  # a first row that is refused leaves nothing behind
-            self.metric, self._places, self.features = metric, places, [*places]
+            self.metric, self._places = metric, places
             return
-        self.metric.add_features(len(new))
-        self._places, self.features = places, [*places]
+        self.metric.add_features(len(places) - len(self._places))
+        self._places = places
         self.metric.learn_one(row, y)
 
     def transform_one(self, x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
@@ -105,10 +106,9 @@ class MetricTransformer(SupervisedTransformer, Transformer):
         values = numbers_of(x)
         if self.metric is None:
             return values
-        metric, places, new = self.metric, self._places, unmet(values, self._places)
-        if new:  # what the row would be if they had been met, with nothing changed
-            metric = deepcopy(metric).add_features(len(new))
-            places = places | {name: len(places) + i for i, name in enumerate(new)}
+        metric, places = self.metric, grown(self._places, values)
+        if len(places) > len(self._places):  # the row as it would be if they had been met; nothing changes
+            metric = deepcopy(metric).add_features(len(places) - len(self._places))
         return dict(zip(places, metric.transform_one(placed(values, places)).tolist(), strict=True))
 
 
@@ -132,13 +132,14 @@ def numbers_of(x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
     return values
 
 
-def unmet(values: Mapping[Hashable, float], places: Mapping[Hashable, int]) -> list[Hashable]:
-    """Return the features that have no place yet, in an order that is the same for every order of the dict.
+def grown(places: Mapping[Hashable, int], values: Mapping[Hashable, float]) -> dict[Hashable, int]:
+    """Return the places with new features at the end, in the same order for every order of the row's dict.
 
-    >>> unmet({"b": 1.0, "a": 2.0, 3: 4.0}, {})
-    [3, 'a', 'b']
+    >>> grown({"z": 0}, {"b": 1.0, "a": 2.0, 3: 4.0})
+    {'z': 0, 3: 1, 'a': 2, 'b': 3}
     """
-    return sorted(values.keys() - places.keys(), key=lambda name: (type(name).__name__, str(name)))
+    new = sorted(values.keys() - places.keys(), key=lambda name: (type(name).__name__, str(name)))
+    return {name: place for place, name in enumerate([*places, *new])}
 
 
 def placed(values: Mapping[Hashable, float], places: Mapping[Hashable, int]) -> Array:

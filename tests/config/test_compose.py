@@ -1,20 +1,34 @@
-import sys
+"""Composition: what configs come to, and one line for every mistake."""
 
 import pytest
-from omegaconf import OmegaConf
 
 from mloml.command_line import Words
-from mloml.config.compose import algorithm, compose_config, compose_study, study_from_config, typed
+from mloml.config.compose import (
+    algorithm,
+    choices,
+    compose_config,
+    compose_datasets,
+    compose_members,
+    compose_run,
+    compose_study,
+    parse,
+    search_path,
+    show_config,
+    single_jobs,
+    typed,
+)
 from mloml.config.schema import ExecutionConfig, ProtocolConfig
-from mloml.config.tree import choices, search_path
 from mloml.errors import ConfigError
-from mloml.report.reproduce import main
 
-KISSME = {"name": "mine", "title": "Mine", "learner": "KISSME"}
+NCA = "sklearn.neighbors.NeighborhoodComponentsAnalysis"
 
 
 def study(*overrides):
     return compose_study("table2", ["datasets=[iris]", "algorithms=[euclidean]", *overrides])
+
+
+def learner(name, **values):
+    return algorithm({"name": "mine", "title": "Mine", "learner": name} | values)
 
 
 @pytest.mark.parametrize(
@@ -22,67 +36,84 @@ def study(*overrides):
     [
         ("protocol.splits=0", "protocol.splits=0: must be a whole number, at least 1"),
         ("protocol.splits=abc", "protocol.splits=abc: must be a whole number"),
-        ("protocol.folds=1", "protocol.folds=1: must be a whole number, at least 2"),
-        ("protocol.pca.fit=test", "protocol.pca.fit=test: must be 'all' or 'train'"),
-        ("protocol.bp_rate=-1", "protocol.bp_rate=-1.0: must be null or a number, at least 0"),
-        (
-            "protocol.moml_cone=open",
-            "protocol.moml_cone=open: must be 'free' or 'split'",
-        ),
-        ("record=[splits]", "record=['splits']: must be a list of 'layers' and 'scans'"),
-        ("datasets=[]", "datasets=[]: must be a list such as '[a,b]' with at least one name"),
-        ("datasets=iris", "datasets=iris: must be a list such as '[a,b]' with at least one name"),
-        ("algorithms=null", "algorithms=None: must be a list such as '[a,b]' with at least one name"),
-        (
-            "datasets=[iris,wine,iris]",
-            "datasets=[iris,iris]: must be different names; a variant takes one by",
-        ),
-        ("algorithms=[kissme,{use: kissme, ridge: always}]", "algorithms=[kissme,kissme]: must be different"),
-        ("dataset=iris", "dataset=iris: there is no field 'dataset' here, only name, datasets, algorithms"),
-        ("+algorithm=[kissme,lego]", "did you mean 'algorithms=[kissme,lego]'?"),
-        ("algorithm.n_layers=3", "did you mean 'algorithms'?"),
-        ("+foo=1", "+foo=1: there is no field 'foo' here"),
-        ("protocol=lite,paper", "must be one value; several make a sweep: mloml -m protocol=lite,paper"),
-        ("record=layers", "record=layers: must be a list of 'layers' and 'scans'"),
+        ("data.offline=abc", "data.offline=abc: must be true or false"),
         ("execution.only=1", "execution.only=1: must be a list such as [1]"),
-        ("datasets=[irs]", "did you mean 'iris'?"),
-        ("algorithms=[kisme]", "did you mean 'kissme'?"),
-        ("algorithms=[{name: x}]", "a variant needs 'use: NAME'"),
+        ("protocol.pca=3", "protocol.pca=3: must be a group of keys: fit, threshold, components"),
+        (
+            "protocol=pper",
+            "protocol=pper: not one of clean, lite, paper, standardised; did you mean 'paper'?",
+        ),
+        ("protocol.split=3", "protocol.split=3: 'protocol' has no key 'split', only name, splits"),
+        ("protocol.splits.x=3", "protocol.splits.x=3: 'protocol.splits' has no key 'x'"),
+        ("protocol.pca={fit: all, low: 3}", "'protocol.pca' has no key 'low', only fit, threshold"),
+        ("+protocol.spits=3", "protocol.spits: no such key; did you mean 'splits'?"),
+        ("protocol.bp_rate=${nothing}", "protocol.bp_rate: Interpolation key 'nothing' not found"),
+        ("record=[splits]", "record=['splits']: must be a list of 'layers' and 'scans'"),
+        ("datasets=iris", "datasets=iris: must be a list such as '[a,b]' with at least one name"),
+        ("datasets=[iris,wine,iris]", "datasets=[iris,iris]: must be different names"),
+        ("algorithms=[kissme,{use: kissme, ridge: always}]", "algorithms=[kissme,kissme]: must be different"),
+        ("datasets=[irs]", "dataset=irs: not one of"),
+        ("algorithms=[{name: x}]", "a variant needs 'use: NAME', the algorithm it starts from"),
+        ("datasets=[{name: x}]", "a variant needs 'use: NAME', the dataset it starts from"),
         ("algorithms=[{use: kissme, rigde: always}]", "KISSME has no such parameter; did you mean 'ridge'?"),
-        ("algorithms=[{use: kissme, ridge: never}]", "kissme.ridge=never"),
+        ("algorithms=[{use: kissme, random_state: 1}]", "KISSME has no such parameter"),
+        ("dataset=iris", "did you mean 'datasets=[iris]'?"),
+        ("+algorithm=[kissme,lego]", "did you mean 'algorithms=[kissme,lego]'?"),
+        ("experiment=fig5", "there is no field 'experiment' here"),
+        ("+foo=1", "+foo=1: there is no field 'foo' here"),
+        ("~protocol.splits", "~protocol.splits: no field can be taken away"),
+        ("protocol=lite,paper", "must be one value; several make a sweep: mloml -m protocol=lite,paper"),
+        ("hydra/launcher=joblib", "hydra/launcher=joblib: only hydra.searchpath"),
+        ("hydra.searchpath=[/no/such]", "hydra.searchpath=/no/such: must be a folder"),
+        ("hydra.searchpath=mine", "hydra.searchpath=mine: must be a list of folders"),
+        ("hydra.searchpath=[pkg://no_such_package]", "path=no_such_package is not available"),
+        ("leave_out=moml", "leave_out=moml: must be"),
+        (
+            "leave_out=[{algorithms: moml, datasets: [iris]}]",
+            "must be '[{algorithms: [a,b], datasets: [c]}]'",
+        ),
+        ("protocol", "protocol: not of the form key=value"),
+        ("name=a =b", """text such as this goes in quotes: 'name="a =b"'"""),
     ],
 )
-def test_bad_values_get_one_line_that_names_key_value_and_what_is_allowed(override, message):
+def test_a_mistake_is_one_line_that_names_key_value_and_what_is_allowed(override, message):
     with pytest.raises(ConfigError) as caught:
         study(override)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_an_unknown_algorithm_lists_the_known_ones():
+def test_what_needs_no_quotes_is_not_told_to_have_them():
+    with pytest.raises(ConfigError, match=r"\)$"):
+        parse(["datasets=[iris,wine"])
+
+
+def test_an_unknown_algorithm_lists_the_known_ones_but_not_what_they_share():
     with pytest.raises(ConfigError) as caught:
-        compose_config("config", ["algorithm=nothing"])
+        compose_run(["algorithm=nothing"])
     assert all(name in str(caught.value) for name in choices("algorithm"))
+    assert "_base" not in str(caught.value)
 
 
-def test_scripts_end_with_the_message_instead_of_a_traceback(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["table2.py", "algorithms=[euclidean]", "protocol.splits=0"])
-    with pytest.raises(SystemExit, match="2"):
-        main("table2")
-    assert capsys.readouterr().err.startswith("error: protocol.splits=0")
+@pytest.mark.parametrize("word", ["~algorithm.decay", "~execution.slurm.mem_gb"])
+def test_what_need_not_be_there_can_be_taken_away(word):
+    group, *inside, key = word.removeprefix("~").split(".")
+    node = compose_config("config", ["execution=slurm", word])[group]
+    for part in inside:
+        node = node[part]
+    assert key not in node and len(node) > 1
 
 
 def test_every_algorithm_of_the_tree_composes_and_passes_its_learners_constraints():
-    for name in choices("algorithm"):
-        config = compose_config("config", [f"algorithm={name}"])
-        found = study_from_config(config, "run").algorithms[0]
-        assert found.name == name
+    names = choices("algorithm")
+    assert [found.name for found in study(f"algorithms=[{','.join(names)}]").algorithms] == names
+    assert compose_run(["algorithm=opml"]).study.algorithms == study("algorithms=[opml]").algorithms
 
 
 def test_every_dataset_of_the_tree_composes():
-    names = sorted(set(choices("dataset")) - {"csv"})
-    found = study(f"datasets=[{','.join(names)}]").datasets
-    assert [dataset.name for dataset in found] == names
+    names = choices("dataset")
+    assert [dataset.name for dataset in compose_datasets(names).values()] == names
+    assert {"iris", "spect_paper", "csv"} <= set(names)
 
 
 @pytest.mark.parametrize("name", choices("experiment"))
@@ -90,66 +121,66 @@ def test_every_experiment_composes(name):
     assert compose_study(name).name == name
 
 
-def test_a_variant_changes_only_what_it_names():
-    plain, wide = compose_study(
-        "table2", ["datasets=[iris]", "algorithms=[mloml_r, {use: mloml_r, name: wide, n_layers: 5}]"]
-    ).algorithms
-    assert wide.name == "wide"
-    assert wide.params == plain.params | {"n_layers": 5}
-
-
-def test_the_bp_rate_follows_the_protocol():
-    for protocol, rate in (("paper", 1e-4), ("clean", None)):
-        found = compose_study("table2", [f"protocol={protocol}", "algorithms=[mloml_r]"]).algorithms[0]
-        assert found.params["rate"] == rate
-
-
-def test_what_moml_does_at_the_border_of_the_cone_follows_the_protocol():
-    for protocol, cone in (("paper", "free"), ("lite", "free"), ("clean", "split")):
-        settings = [f"protocol={protocol}", "algorithms=[moml, mloml_r]"]
-        single, stack = compose_study("table2", settings).algorithms
-        assert single.params["cone"] == cone
-        assert "cone" not in stack.params
-
-
-@pytest.mark.parametrize("name", ["fig5", "fig7"])
-def test_figures_of_layers_show_moml_under_the_layers_own_policy_too(name):
-    cones = {found.name: found.params.get("cone") for found in compose_study(name).algorithms}
-    assert (cones["moml"], cones["moml_split"]) == ("free", "split")
-
-
-def test_grids_are_ascending_because_ties_go_to_the_smallest_value():
-    node = KISSME | {"learner": "MOML", "gamma": None, "grid": {"gamma": [0.1, 0.001]}}
-    assert algorithm(OmegaConf.create(node)).grid == {"gamma": [0.001, 0.1]}
+def test_a_variant_changes_only_what_it_names_and_a_grid_key_by_key():
+    words = "algorithms=[mloml_r, {use: mloml_r, name: wide, n_layers: 5, grid: {rate: [0.1]}}]"
+    plain, wide = study(words).algorithms
+    assert (wide.name, wide.params) == ("wide", plain.params | {"n_layers": 5})
+    assert wide.grid == plain.grid | {"rate": [0.1]}
+    entry = "{use: waveform, name: waveform_1, draw: 1, sources: [generated]}"
+    one, other = study(f"datasets=[waveform,{entry}]").datasets
+    assert (other.name, other.draw, other.features) == ("waveform_1", 1, one.features)
 
 
 @pytest.mark.parametrize(
-    ("learner", "message"),
+    ("protocol", "rate", "cone", "scale"),
     [
-        ("os.system", "'os.system' is not a class"),
-        ("collections.OrderedDict", "is no scikit-learn transformer: it has no fit, transform, get_params"),
-        ("sklearn.svm.SVC", "it has no transform"),
-        ("no_such_package.Learner", "cannot be imported (No module named 'no_such_package')"),
-        ("sklearn.neighbors.Neighbourhood", "module sklearn.neighbors has no Neighbourhood"),
-        ("sklearn.compose.ColumnTransformer", "parameter transformers has no default"),
-        ("MOLM", "did you mean 'MOML'?"),
+        ("paper", 1e-4, "free", None),
+        ("lite", 1e-4, "free", None),
+        ("clean", None, "split", None),
+        ("standardised", None, "split", "auto"),
     ],
 )
-def test_what_is_no_learner_is_refused_in_one_line_before_it_is_called(learner, message):
-    with pytest.raises(ConfigError) as caught:
-        algorithm(OmegaConf.create(KISSME | {"learner": learner}))
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_the_protocol_sets_what_parameters_refer_to(protocol, rate, cone, scale):
+    moml, stack, lmnn = study(f"protocol={protocol}", "algorithms=[moml,mloml_r,lmnn]").algorithms
+    assert (stack.params["rate"], moml.params["cone"]) == (rate, cone)
+    assert moml.params["scale"] == stack.params["scale"] == scale
+    assert "cone" not in stack.params and "scale" not in lmnn.params
+    assert compose_run([f"protocol={protocol}", "algorithm=moml"]).study.algorithms == [moml]
 
 
-def test_an_estimator_from_elsewhere_is_checked_against_its_own_parameters():
-    nca = KISSME | {"learner": "sklearn.neighbors.NeighborhoodComponentsAnalysis"}
-    found = algorithm(OmegaConf.create(nca | {"max_iter": None, "grid": {"max_iter": [20, 5]}}))
-    assert found.grid == {"max_iter": [5, 20]}
-    with pytest.raises(ConfigError, match=r"algorithm\.max_iters: .* did you mean 'max_iter'"):
-        algorithm(OmegaConf.create(nca | {"max_iters": 3}))
-    with pytest.raises(ConfigError, match=r"algorithm\.grid\.max_iter=-1"):
-        algorithm(OmegaConf.create(nca | {"max_iter": None, "grid": {"max_iter": [-1]}}))
+def test_grids_are_ascending_because_ties_go_to_the_smallest_value():
+    assert learner("MOML", gamma=None, grid={"gamma": [0.1, 0.001]}).grid == {"gamma": [0.001, 0.1]}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"grid": {"gamma": [-1.0]}, "gamma": None}, r"algorithm\.grid\.gamma=-1"),
+        ({"grid": {"gamma": []}}, r"algorithm\.grid\.gamma=\[\]: must be a list"),
+        ({"gamma": -1.0}, r"algorithm\.gamma=-1\.0: "),
+        ({"gama": 1.0}, r"algorithm\.gama: MOML has no such parameter; did you mean 'gamma'"),
+        ({"learner": "MOLM"}, r"algorithm\.learner 'MOLM' .*; did you mean 'MOML'\?"),
+        ({"learner": None}, r"algorithm\.learner: missing"),
+        ({"title": ""}, r"algorithm\.title: missing"),
+        ({"learner": NCA, "max_iters": 3}, "did you mean 'max_iter'"),
+        ({"learner": NCA, "max_iter": None, "grid": {"max_iter": [-1]}}, r"algorithm\.grid\.max_iter=-1"),
+    ],
+)
+def test_parameters_and_grids_are_checked_by_their_learner(values, message):
+    with pytest.raises(ConfigError, match=message):
+        algorithm({"name": "mine", "title": "Mine", "learner": "MOML"} | values)
+
+
+def test_a_learner_may_be_named_by_hydras_target_too():
+    ours = {"name": "mine", "title": "Mine", "_target_": "mloml.learners.moml.MOML", "gamma": 0.1}
+    assert algorithm(ours) == learner("MOML", gamma=0.1)
+    theirs = {"name": "mine", "title": "Mine", "_target_": NCA, "max_iter": 3}
+    assert algorithm(theirs) == learner(NCA, max_iter=3)
+
+
+def test_dataclasses_keep_their_defaults_and_convert_types():
+    assert typed(ProtocolConfig, {"splits": "7"}, "protocol").splits == 7
+    assert typed(ExecutionConfig, {}, "execution") == ExecutionConfig()
 
 
 @pytest.fixture
@@ -159,6 +190,12 @@ def folder(tmp_path):
         ("algorithm", "deep", "defaults: [mloml_s, _self_]\nname: deep\ntitle: Deep\nn_layers: 7\n"),
         ("dataset", "flowers", "defaults: [iris, _self_]\nname: flowers\n"),
         ("protocol", "quick", "defaults: [lite, _self_]\nname: quick\nsplits: 2\n"),
+        (
+            "experiment",
+            "shown",
+            "# @package _global_\ndefaults: [override /protocol: quick]\n"
+            "name: shown\ndatasets: [flowers]\nalgorithms: [deep, {use: deep, name: deeper, n_layers: 9}]\n",
+        ),
     ):
         (tmp_path / group).mkdir()
         (tmp_path / group / f"{name}.yaml").write_text(text)
@@ -167,91 +204,81 @@ def folder(tmp_path):
 
 def test_configs_of_ones_own_inherit_and_work_alone_and_in_experiments(folder):
     path = f"hydra.searchpath=[{folder}]"
-    one = study_from_config(
-        compose_config("config", ["algorithm=deep", "dataset=flowers", "protocol=quick", path]), "run"
-    )
-    words = ["algorithms=[deep, {use: deep, name: deeper, n_layers: 9}]", "datasets=[flowers]"]
-    table = compose_study("table2", [*words, "protocol=quick", path])
+    one = compose_run(["algorithm=deep", "dataset=flowers", "protocol=quick", path]).study
+    table = compose_study("shown", [path])
     assert one.algorithms[0] == table.algorithms[0]
     assert one.algorithms[0].params["activation"] == "sigmoid"
     assert [found.params["n_layers"] for found in table.algorithms] == [7, 9]
-    assert one.datasets == table.datasets
-    assert table.datasets[0].rows == 150
+    assert (one.datasets, table.datasets[0].rows) == (table.datasets, 150)
     assert (table.protocol.splits, table.protocol.scans) == (2, 2)
+    assert one.folders == table.folders == (f"file://{folder}",)
+    with pytest.raises(ConfigError, match="did you mean 'deep'"):
+        compose_run(["algorithm=dep", path])
 
 
-@pytest.mark.parametrize("name", ["my conf", "a=b,c", "it's (my) [conf]", "größe"])
+@pytest.mark.parametrize("name", ["a=b, c", "it's (my) [größe]"])
 def test_a_folder_of_ones_own_may_have_any_name(folder, name):
-    place = folder / name
-    place.mkdir()
-    (folder / "algorithm").rename(place / "algorithm")
-    words = Words.of(["--config-dir", str(place), "algorithms=[deep]"]).with_folders()
-    assert search_path(words) == [f"file://{place}"]
+    (folder / name).mkdir()
+    (folder / "algorithm").rename(folder / name / "algorithm")
+    words = Words.of(["--config-dir", str(folder / name), "algorithms=[deep]"]).with_folders()
+    assert search_path(words) == [f"file://{folder / name}"]
     assert compose_study("table2", words).algorithms[0].params["n_layers"] == 7
 
 
-def test_a_slip_in_a_folder_of_ones_own_is_answered_with_its_names(folder):
-    with pytest.raises(ConfigError, match="did you mean 'deep'"):
-        compose_study("table2", ["algorithms=[dep]", f"hydra.searchpath=[{folder}]"])
-    with pytest.raises(ConfigError, match=r"hydra.searchpath: '/no/such' is no folder"):
-        compose_study("table2", ["hydra.searchpath=[/no/such]"])
+@pytest.mark.parametrize(
+    "text", ['name: !!python/object/apply:os.system ["touch here"]', "name: [", "a: b: c"]
+)
+def test_what_is_not_plain_yaml_is_one_line_with_its_place(folder, text, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "dataset" / "mine.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"mine\.yaml, line \d+: not plain YAML") as caught:
+        compose_run(["dataset=mine", f"hydra.searchpath=[{folder}]"])
+    assert "\n" not in str(caught.value) and not (folder / "here").exists()
 
 
-def test_grid_values_are_checked_like_parameters():
-    node = KISSME | {"learner": "MOML", "gamma": None, "grid": {"gamma": [-1.0]}}
-    with pytest.raises(ConfigError, match=r"algorithm\.grid\.gamma=-1"):
-        algorithm(OmegaConf.create(node))
+def test_members_are_what_each_alone_would_be():
+    both = compose_members("protocol", ["clean", "lite"])
+    for name, values in both.items():
+        assert typed(ProtocolConfig, values, "protocol") == study(f"protocol={name}").protocol
 
 
-def test_dataclasses_keep_their_defaults_and_convert_types():
-    assert typed(ProtocolConfig, {"splits": "7"}, "protocol").splits == 7
-    assert typed(ExecutionConfig, {}, "execution") == ExecutionConfig()
+def test_a_sweep_has_a_job_for_every_combination_in_order():
+    jobs = single_jobs(["protocol.splits=1,2", "protocol.seed=5", "protocol=choice(paper,lite)"])
+    assert jobs == [
+        [f"protocol.splits={n}", "protocol.seed=5", f"protocol={p}"]
+        for n in (1, 2)
+        for p in ("paper", "lite")
+    ]
+    names = [name for name in choices("dataset") if name.startswith("i")]
+    assert single_jobs(["dataset=glob(i*)"]) == [[f"dataset={name}"] for name in names]
+    assert single_jobs(["algorithm.n_layers=range(1,4)", "record=[layers,scans]"]) == [
+        [f"algorithm.n_layers={n}", "record=[layers,scans]"] for n in (1, 2, 3)
+    ]
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", ".claims", "a/b", "a b", "ä", "a\n", "x" * 101, None, 3])
-def test_names_cannot_leave_their_folder(name):
-    from mloml.config.schema import Algorithm, Study
-    from mloml.datasets.catalogue import DatasetConfig
-
-    for key, make in (
-        ("dataset.name", lambda: DatasetConfig(name=name)),
-        ("algorithm.name", lambda: Algorithm(name, "A title", "Euclidean")),
-        ("name", lambda: Study(name, [], [])),
-    ):
-        with pytest.raises(ConfigError, match=rf"^{key}=.*: must be letters, digits"):
-            make()
+@pytest.mark.parametrize(
+    "word", ["algorithm.gamma=interval(0,1)", "dataset=glob(zz*)", "protocol.seed=range(3,3)"]
+)
+def test_a_sweep_over_nothing_is_refused(word):
+    with pytest.raises(ConfigError) as caught:
+        single_jobs([word])
+    assert str(caught.value).startswith(f"{word}: ") and "\n" not in str(caught.value)
 
 
-def test_a_dataset_may_be_a_variant_of_another():
-    entry = "{use: waveform, name: waveform_1, draw: 1, sources: [generated]}"
-    study = compose_study("table2", [f"datasets=[iris,{entry}]", "algorithms=[euclidean]"])
-    assert [(config.name, config.draw) for config in study.datasets] == [("iris", None), ("waveform_1", 1)]
-    assert study.datasets[1].features == 21
-    with pytest.raises(ConfigError, match="a variant needs 'use: NAME', the dataset it starts from"):
-        compose_study("table2", ["datasets=[{name: mine}]"])
+def test_results_go_to_the_folder_that_hydra_names():
+    assert compose_run(["dataset=wine"]).folder.as_posix() == "results/runs/wine/mloml_r"
+    assert compose_run(["hydra.run.dir=${execution.results}/x"]).folder.as_posix() == "results/x"
+    run = compose_run(["hydra.sweep.dir=s", "hydra.sweep.subdir=${algorithm.name}-${hydra.job.num}"], 3)
+    assert (run.sweep.as_posix(), run.folder.as_posix()) == ("s", "s/mloml_r-3")
 
 
-def test_the_protocol_says_what_online_learners_divide_rows_by():
-    for protocol, rows, scale in (("clean", "unit", None), ("standardised", "standardised", "auto")):
-        study = compose_study("table2", [f"protocol={protocol}", "algorithms=[opml,lmnn]"])
-        assert study.protocol.rows == rows
-        assert study.algorithms[0].params["scale"] == scale
-        assert "scale" not in study.algorithms[1].params
-        assert study.protocol.moml_cone == "split"
-    with pytest.raises(ConfigError, match=r"protocol.rows=raw: must be 'unit' or 'standardised'"):
-        compose_study("table2", ["protocol.rows=raw"])
-
-
-def test_an_experiment_may_leave_out_pairs_that_take_too_long():
-    study = compose_study("differences", ["leave_out=[{algorithms: [moml], datasets: [iris, wine]}]"])
-    assert study.leaves_out("iris", "moml") and study.leaves_out("wine", "moml")
-    assert not study.leaves_out("iris", "rdml") and not study.leaves_out("balance", "moml")
-    assert compose_study("table2").leave_out == ()
-    for wrong in (
-        "[{algorithms: [moml]}]",
-        "[{algorithms: moml, datasets: [iris]}]",
-        "[{a: [], b: []}]",
-        "moml",
-    ):
-        with pytest.raises(ConfigError, match=r"^leave_out=.*: must be"):
-            compose_study("differences", [f"leave_out={wrong}"])
+def test_a_shown_config_is_what_would_run():
+    config = compose_config("config", ["algorithm=moml", "protocol.splits=7"])
+    job = show_config(config)
+    assert "splits: 7" in job and "cone: ${protocol.moml_cone}" in job and "hydra:" not in job
+    assert "cone: free" in show_config(config, resolve=True)
+    assert show_config(config, "all").count("\nhydra:") + show_config(config, "all").startswith("hydra:") == 1
+    assert show_config(config, "hydra").startswith("hydra:")
+    assert show_config(config, package="protocol.pca").startswith("fit: all")
+    with pytest.raises(ConfigError, match="--package=nothing: must be a key such as dataset"):
+        show_config(config, package="nothing")

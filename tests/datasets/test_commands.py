@@ -1,18 +1,11 @@
-"""`mloml data`, and the overview behind table I."""
+"""`mloml data list | fetch | show`."""
 
 from __future__ import annotations
 
-import json
-
-import pandas as pd
 import pytest
 
-from mloml.paper import published
-from mloml.command_line import Command
-from mloml.datasets import DataSettings, catalogue, main
-from mloml.datasets.overview import overview
-from mloml.report.artefacts.table1 import difference_sentence
-from mloml.report.reproduce import reproduce
+from mloml.datasets import catalogue
+from mloml.datasets.commands import main
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +21,6 @@ def test_list_tells_where_each_dataset_would_come_from(capsys):
     assert "bundled" in lines["iris"]
     assert "regenerated" in lines["waveform"]
     assert "missing" in lines["pems"]
-    assert main(["show", "spect_paper", "--offline"]) == 0
-    assert "made from spect" in capsys.readouterr().out
 
 
 def test_list_fits_a_terminal_of_80_characters_and_offers_what_runs_offline(capsys, monkeypatch):
@@ -52,7 +43,7 @@ def test_a_dataset_of_ones_own_is_listed_with_its_file(capsys, tmp_path):
     assert main(["show", "mine", "--config-dir", str(tmp_path / "conf")]) == 0
     out = capsys.readouterr().out
     assert "rows.csv" in out
-    assert "None" not in out and "UCI" not in out
+    assert "None" not in out
 
 
 def test_fetch_reports_one_line_per_dataset_and_fails_when_one_is_missing(capsys):
@@ -69,7 +60,7 @@ def test_fetch_reports_one_line_per_dataset_and_fails_when_one_is_missing(capsys
 def test_show_tells_all_that_is_known(capsys):
     assert main(["show", "balance", "--offline"]) == 0
     out = capsys.readouterr().out
-    for part in ("L: 288, B: 49, R: 288", "625 x 4", "balance-scale.data", "CC BY 4.0"):
+    for part in ("L: 288, B: 49, R: 288", "625", "balance-scale.data", "CC BY 4.0", "generated, ucimlrepo"):
         assert part in out
 
 
@@ -80,41 +71,7 @@ def test_an_unknown_dataset_gets_a_suggestion(capsys):
 
 def test_a_folder_that_does_not_exist_is_one_line(capsys):
     assert main(["list", "--dir", "/no/such"]) == 1
-    assert capsys.readouterr().err == "mloml data: data.dir: '/no/such' is no folder\n"
-
-
-@pytest.fixture
-def frame() -> pd.DataFrame:
-    known = catalogue()
-    chosen = {name: known[name] for name in ("iris", "spect_paper", "waveform", "mlprove")}
-    return overview(chosen, DataSettings(offline=True), published.table1())[0]
-
-
-def test_table1_puts_the_papers_figures_beside_ours(tmp_path, capsys):
-    words = ["datasets=[iris,spect_paper,waveform,mlprove]", "data.offline=true"]
-    command = Command("experiments/table1.py", tuple(words))
-    assert reproduce("table1", [*words, f"execution.results={tmp_path}"], command) == 0
-    shown = capsys.readouterr().out
-    assert "missing: mlprove is missing" in shown and "in short: 3 of 4 datasets are here." in shown
-    folder = tmp_path / "table1"
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["code"] == {} and manifest["datasets"]["waveform"]["regenerated"]
-    table = pd.read_csv(folder / "table1.csv").set_index("dataset")
-    sizes = ["instances", "features", "classes"]
-    assert table.loc["iris", sizes].tolist() == [150, 4, 3]
-    assert table.loc["spect_paper", [f"paper_{size}" for size in sizes]].tolist() == [267, 22, 2]
-    assert table.loc["waveform", "source"] == "regenerated"
-    assert table.loc["mlprove", sizes].isna().all()
-    assert table.loc["mlprove", "paper_features"] == 57
-    page = (folder / "table1.md").read_text()
-    assert "| mlprove | 6118 | – | 57 | – | 6 | – | missing |" in page
-    assert "mlprove is missing" in page
-    assert "\\toprule" in (folder / "table1.tex").read_text()
-
-
-def test_table1_names_every_difference(frame):
-    assert (
-        difference_sentence(frame) == "3 of 4 datasets are here. All agree with the paper. Missing: mlprove."
-    )
-    frame.loc[frame["dataset"] == "iris", "features"] = 5
-    assert "Different from the paper: iris (features: 5, paper 4)." in difference_sentence(frame)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "data.dir=/no/such" in line
+    assert main(["list", "--source", "web"]) == 1
+    assert "data.source=web" in capsys.readouterr().err

@@ -7,10 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mloml.datasets import DataSettings, catalogue, load
-from mloml.datasets.catalogue import DatasetConfig
-from mloml.datasets.generated import balance, waveform
+from mloml.datasets import DatasetConfig, DataSettings, catalogue, load
+from mloml.datasets.dataset import Table, make_dataset
+from mloml.datasets.generated import balance, indicators, waveform
 from mloml.errors import ConfigError
+
+KNOWN = catalogue()
 
 
 def test_balance_is_every_state_once_with_the_side_of_the_larger_torque():
@@ -51,7 +53,7 @@ def test_waveform_has_the_moments_of_breimans_mixture(label):
 
 
 def test_waveform_is_the_same_for_everybody_and_marked_as_regenerated():
-    data = load(catalogue()["waveform"], DataSettings(source="generated"))
+    data = load(KNOWN["waveform"], DataSettings(source="generated"))
     assert data.X.shape == (5000, 21)
     assert data.counts() == {"0": 1686, "1": 1647, "2": 1667}
     assert data.checksum.startswith("0ff6528d")
@@ -60,13 +62,13 @@ def test_waveform_is_the_same_for_everybody_and_marked_as_regenerated():
 
 
 def test_balance_is_not_marked_since_it_is_exact():
-    data = load(catalogue()["balance"], DataSettings(source="generated"))
+    data = load(KNOWN["balance"], DataSettings(source="generated"))
     assert not data.regenerated
     assert data.counts() == {"L": 288, "B": 49, "R": 288}
 
 
 def test_another_draw_has_other_rows_of_the_same_kind():
-    waveform = catalogue()["waveform"]
+    waveform = KNOWN["waveform"]
     first, again, other = (
         load(dataclasses.replace(waveform, name="drawn", draw=draw), DataSettings(source="generated"))
         for draw in (1, 1, 2)
@@ -81,3 +83,23 @@ def test_a_generator_goes_with_its_source():
         DatasetConfig("mine", generator="waveform")
     with pytest.raises(ConfigError, match=r"dataset\.generator=mine: must be one of balance, waveform"):
         DatasetConfig("mine", sources=["generated"], generator="mine")
+
+
+def test_the_papers_spect_predicts_the_last_column_from_the_diagnosis_and_the_others():
+    true, paper = (load(KNOWN[name], DataSettings(source="bundled")) for name in ("spect", "spect_paper"))
+    np.testing.assert_array_equal(paper.X[:, 0], true.y)
+    np.testing.assert_array_equal(paper.X[:, 1:], true.X[:, :-1])
+    np.testing.assert_array_equal(paper.y, true.X[:, -1])
+    assert paper.counts() == {"0": 157, "1": 110}
+    assert paper.provenance["variant"] == "last_column"
+
+
+def test_the_papers_mlprove_has_one_indicator_column_per_class():
+    config = KNOWN["mlprove"]
+    labels = [label for label, count in config.class_counts.items() for _ in range(count)]
+    X = np.arange(len(labels) * 51, dtype=float).reshape(-1, 51)
+    table = indicators(make_dataset(config, Table(X, labels, "x"), "local", {}))
+    assert table.X.shape == (6118, 57)
+    np.testing.assert_array_equal(table.X[:, :51], X)
+    for row, label in list(zip(table.X, table.labels, strict=True))[::500]:
+        assert row[51:].tolist() == [1 if str(k) == label else -1 for k in range(1, 7)]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import logging
 import lzma
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import pytest
 
-from mloml.datasets import DatasetConfig, DataSettings, catalogue, load, pin, remember
-from mloml.datasets.loading import Availability, availability, sources_of
+from mloml.datasets import DatasetConfig, DataSettings, availability, catalogue, load, loading, overview, pin
+from mloml.datasets.loading import sources_of
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
+from mloml.paper import published
 
 KNOWN = catalogue()
 OFFLINE = DataSettings(offline=True)
@@ -62,41 +62,6 @@ def test_ucis_original_files_in_the_folder_or_a_subfolder(folder, place):
     assert (variant.source, variant.counts()) == ("local", {"0": 157, "1": 110})
 
 
-@pytest.mark.parametrize("name", ["pems+sf.zip", "PEMS-SF.zip", "pems.zip"])
-def test_ucis_zip_in_the_folder_under_its_old_or_new_name(folder, make_zip, name):
-    members = {
-        "PEMS-SF/PEMS_train": b"[1 2;3 4]\n[1 2 ; 3 5]\n",
-        "PEMS-SF/PEMS_trainlabels": b"[1 2]",
-        "PEMS-SF/PEMS_test": b"[5 6;7 8]\n[5 6;7 9]",
-        "PEMS-SF/PEMS_testlabels": b"[2 1]\n",
-    }
-    (folder / name).write_bytes(make_zip(members))
-    config = dataclasses.replace(KNOWN["pems"], rows=4, features=4, class_counts={"1": 2, "2": 2})
-    data = load(config, DataSettings(dir=str(folder), offline=True))
-    assert data.X.tolist() == [[1, 2, 3, 4], [1, 2, 3, 5], [5, 6, 7, 8], [5, 6, 7, 9]]
-    assert data.y.tolist() == [0, 1, 1, 0]
-
-
-@pytest.mark.parametrize(
-    ("train", "labels", "message"),
-    [
-        (b"[1 2;3 4]\n[1 2;3]\n", b"[1 2]", "matrix 2: 3 numbers, not 4"),
-        (b"[1 2;3 4]\n", b"[1 2]", "fewer matrices than the 2 labels"),
-        (b"[1 2;3 4]\n[1 2;3 4]\n[1 2;3 4]\n", b"[1 2]", "more matrices than the 2 labels"),
-        (b"[1 2;3 x]\n[1 2;3 4]\n", b"[1 2]", "matrix 1: holds something that is not a number"),
-        (b"[1 2;3 nan]\n[1 2;3 4]\n", b"[1 2]", "matrix 1: holds a number that is not finite"),
-        (b"1 2;3 4\n[1 2;3 4]\n", b"[1 2]", r"matrix 1: not of the form \[a b;c d\]"),
-    ],
-)
-def test_pems_files_that_do_not_fit_are_named(folder, train, labels, message):
-    (folder / "PEMS_train").write_bytes(train)
-    (folder / "PEMS_trainlabels").write_bytes(labels)
-    (folder / "PEMS_test").write_bytes(b"[1 2;3 4]\n")
-    (folder / "PEMS_testlabels").write_bytes(b"[1]")
-    with pytest.raises(DataFormatError, match=message):
-        load(KNOWN["pems"], DataSettings(dir=str(folder), offline=True))
-
-
 def test_a_wrong_file_in_the_folder_is_an_error_and_not_passed_over(folder):
     (folder / "wine.csv").write_bytes(b"\n".join(as_csv("wine").split(b"\n")[:-2]))
     with pytest.raises(DataFormatError, match=r"wine\.csv: wine has 178 rows, this file 177"):
@@ -112,15 +77,13 @@ def test_a_file_named_train_csv_is_not_taken_for_theorem_proving(folder):
 
 def test_the_order_is_local_bundled_cache_network_generated():
     assert sources_of(KNOWN["iris"], OFFLINE) == ["local", "bundled", "ucimlrepo", "archive", "openml"]
-    assert sources_of(KNOWN["waveform"], OFFLINE) == ["local", "ucimlrepo", "archive", "generated"]
+    assert sources_of(KNOWN["waveform"], OFFLINE) == ["local", "ucimlrepo", "generated"]
     assert sources_of(KNOWN["iris"], DataSettings(source="uci")) == ["ucimlrepo", "archive"]
     assert sources_of(KNOWN["iris"], DataSettings(source="bundled")) == ["bundled"]
 
 
 def test_a_source_that_a_dataset_does_not_have_is_named():
-    with pytest.raises(
-        DatasetUnavailableError, match=r"pima has no source 'uci' .* it has local, bundled, openml"
-    ):
+    with pytest.raises(DatasetUnavailableError, match=r"pima has no source 'uci' .*local, bundled, openml"):
         load(KNOWN["pima"], DataSettings(source="uci"))
 
 
@@ -151,15 +114,30 @@ def test_pinned_settings_give_the_same_data_without_looking_further(site, settin
 
 
 def test_availability_is_told_without_loading(site, settings):
-    assert availability(KNOWN["iris"], settings) == Availability("bundled")
-    assert availability(KNOWN["balance"], settings) == Availability("generated")
-    assert availability(KNOWN["diabetic"], settings) == Availability(network="ucimlrepo")
-    assert availability(KNOWN["mlprove_paper"], settings) == Availability(network="archive")
+    names = ["iris", "balance", "diabetic", "mlprove_paper", "waveform"]
+    told = [availability(KNOWN[name], settings) for name in names]
+    assert told == ["bundled", "generated", *["not yet, fetch it"] * 2, "regenerated, or fetch it"]
     offline = dataclasses.replace(settings, offline=True)
-    assert availability(KNOWN["diabetic"], offline) == Availability()
-    assert availability(KNOWN["waveform"], offline) == Availability("regenerated")
-    assert availability(KNOWN["waveform"], settings) == Availability("regenerated", "ucimlrepo")
+    told = [availability(KNOWN[name], offline) for name in names]
+    assert told == ["bundled", "generated", "missing", "missing", "regenerated"]
     assert site.hits.total() == 0
+
+
+def test_an_overview_puts_the_papers_sizes_beside_ours(settings):
+    chosen = {name: KNOWN[name] for name in ("iris", "spect_paper", "glass", "waveform", "mlprove")}
+    paper = published.table1()
+    frame, loaded = overview(chosen, dataclasses.replace(settings, offline=True), paper)
+    rows = frame.set_index("dataset")
+    sizes = ["instances", "features", "classes"]
+    assert rows.loc["iris", sizes].tolist() == [150, 4, 3]
+    assert rows.loc["spect_paper", [f"paper_{size}" for size in sizes]].tolist() == [267, 22, 2]
+    assert rows.loc["glass", "paper_features"] is pd.NA
+    assert rows["source"].tolist() == ["bundled", "bundled", "bundled", "regenerated", "missing"]
+    assert rows.loc["mlprove", sizes].isna().all() and rows.loc["mlprove", "paper_features"] == 57
+    assert "mlprove is missing" in rows.loc["mlprove", "missing"]
+    assert (
+        loaded["iris"].X.shape == (0, 4) and loaded["iris"].checksum == load(KNOWN["iris"], OFFLINE).checksum
+    )
 
 
 # -- a dataset of one's own ---------------------------------------------------------------------------
@@ -181,21 +159,12 @@ def test_a_file_of_ones_own_may_be_arff(folder):
     assert load(own(folder / "mine.arff")).y.tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a,label\n1,x\n,x\n", "missing value"),
-        ("a,label\nred,x\n", "'red' is not a number"),
-        ("a,label\n1,x\n2,x\n", "two classes are needed"),
-        ("a,label\n1,x\n2,x\n3,y\n", "needs 2 of each class"),
-    ],
-)
-def test_bad_data_of_ones_own_are_named_in_one_line(folder, text, message):
+@pytest.mark.parametrize("text", ["a,label\n1,x\n,x\n", "a,label\n1,x\n2,x\n"])
+def test_bad_data_of_ones_own_are_named_in_one_line(folder, text):
     (folder / "mine.csv").write_text(text)
-    with pytest.raises(DataFormatError, match=message) as caught:
+    with pytest.raises(DataFormatError) as caught:
         load(own(folder / "mine.csv"))
-    assert str(folder / "mine.csv") in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(folder / "mine.csv") in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +178,7 @@ def test_a_packed_file_that_is_damaged_is_named_by_its_path(folder, text, monkey
 
 
 def test_a_path_that_is_absent_wrong_or_forgotten_is_named(folder):
-    with pytest.raises(DatasetUnavailableError, match=r"dataset.path: .*no\.csv' is no file"):
+    with pytest.raises(DatasetUnavailableError, match=r"dataset.path: .*no\.csv' is not a file"):
         load(own(folder / "no.csv"))
     (folder / "mine.pkl").write_bytes(b"")
     with pytest.raises(DataFormatError, match=r"mine.pkl' is none of \.csv"):
@@ -223,23 +192,21 @@ def test_a_path_that_is_absent_wrong_or_forgotten_is_named(folder):
 
 @pytest.fixture
 def large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(remember, "_WORTH_KEEPING", 0)
+    monkeypatch.setattr(loading, "_WORTH_KEEPING", 0)
     (folder / "mine.csv").write_text("a,label\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(100)))
     return folder / "mine.csv"
 
 
 @pytest.fixture
 def parsings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    from mloml.datasets import local
-
     seen: list[str] = []
-    original = local.read_csv
+    original = loading.read_csv
 
-    def counting(stream, **options):
-        seen.append(options["where"])
-        return original(stream, **options)
+    def counting(stream, where, **options):
+        seen.append(where)
+        return original(stream, where, **options)
 
-    monkeypatch.setattr(local, "read_csv", counting)
+    monkeypatch.setattr(loading, "read_csv", counting)
     return seen
 
 
@@ -251,21 +218,15 @@ def test_a_large_file_is_parsed_once_until_it_changes(large, settings, parsings)
     assert len(parsings) == 2
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "pickle"])
-def test_a_damaged_parse_is_done_again(large, settings, parsings, damage, caplog):
+def test_a_damaged_parse_is_done_again(large, settings, parsings, caplog):
     first = load(own(large), settings)
     (kept,) = Path(settings.cache).glob("parsed/*.npz")
     data = bytearray(kept.read_bytes())
-    if damage == "cut":
-        kept.write_bytes(data[: len(data) // 2])
-    elif damage == "flip":
-        data[200] ^= 0xFF
-        kept.write_bytes(data)
-    else:
-        np.savez(kept, X=np.array([[object()]]), labels=np.array([object()]), dropped=0)
-    with caplog.at_level(logging.WARNING):
+    data[200] ^= 0xFF
+    for damaged in (data, data[: len(data) // 2]):
+        kept.write_bytes(damaged)
         assert load(own(large), settings).checksum == first.checksum
-    assert len(parsings) == 2
+    assert len(parsings) == 3
     assert "damaged" in caplog.text
 
 

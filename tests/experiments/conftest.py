@@ -12,27 +12,30 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
-from mloml.experiments.study import run_study
-
 HERE = Path(__file__).parent
-PATIENCE = 600
+PATIENCE = 120
 """Seconds that a test waits before it says that something hangs; a busy machine may be slow."""
 
 
-def _heed_ctrl_c():
-    """Undo what a shell does to its background jobs, in case the tests are one: they would ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def load_driver():
+    specification = importlib.util.spec_from_file_location("driver", HERE / "driver.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 class Lab:
     """Runs the small study here or in a process of its own, with faults in its workers."""
 
+    cells = [f"{algorithm}/{split}" for algorithm in ("one", "two") for split in range(3)]
+
     def __init__(self, folder: Path, faults: Path):
-        self.folder = folder
+        self.folder, self.faults = folder, faults
         self.results = folder / "results"
-        self.faults = faults
+        self.driver = load_driver()
         for leftover in faults.iterdir():
             leftover.unlink()
         self.plan({})
@@ -45,39 +48,49 @@ class Lab:
         (self.faults / "open").touch()
 
     def study(self, **settings):
-        return driver().small_study(self.results, **settings)
+        return self.driver.small_study(self.results, **settings)
 
     def run(self, **settings):
         """Run to the end in this process, whose workers are warm; return the result."""
-        return run_study(self.study(**settings), refresh=driver().draw_means)
+        return self.driver.run_study(self.study(**settings), refresh=self.driver.draw_means)
 
-    def start(self, *arguments, splits=3, results=None, own_group=False):
-        script = [sys.executable, str(HERE / "driver.py"), str(results or self.results), str(splits)]
-        return self.start_process([*script, *arguments], own_group)
+    def start(self, *arguments, without_pgrep=False):
+        """Start a run as a process and a group of its own."""
 
-    def start_process(self, command, own_group=False):
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": own_group}
-        process = subprocess.Popen(command, **pipes, text=True, preexec_fn=_heed_ctrl_c)
-        self._processes.append(process)
+        def heed_ctrl_c():  # also where the tests are a shell's background job, which ignores it
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        command = [sys.executable, str(HERE / "driver.py"), str(self.results), *arguments]
+        log = (self.folder / f"output-{len(self._processes)}.log").open("w+")
+        path = {"PATH": str(Path(sys.executable).parent)} if without_pgrep else {}
+        process = subprocess.Popen(
+            command,
+            env=os.environ | path,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=heed_ctrl_c,
+        )
+        self._processes.append((process, log))
         return process
-
-    def finish(self, *arguments, **settings):
-        """Run to the end in a process of its own; return the exit code and what was printed."""
-        process = self.start(*arguments, **settings)
-        return self.ended(process)
 
     def ended(self, process):
         """Wait for a process of one's own; return its exit code and what was printed."""
-        output, _ = process.communicate(timeout=PATIENCE)
-        return process.returncode, output
+        code = process.wait(timeout=PATIENCE)
+        log = next(log for other, log in self._processes if other is process)
+        log.seek(0)
+        return code, log.read()
 
-    def runs(self, word="end"):
-        """Count how often each cell was run to its end (or started)."""
-        return Counter(line.split()[1] for line in self._log() if line.startswith(word))
+    def starts(self):
+        """Count how often each cell was begun."""
+        return Counter(line.split()[1] for line in self._log() if line.startswith("start"))
 
-    def workers(self, word="start"):
-        """Return the process that last worked on each cell."""
-        return {line.split()[1]: int(line.split()[2]) for line in self._log() if line.startswith(word)}
+    def worker(self, cell):
+        """Wait until a cell is computed; return the process that does."""
+        self.wait_until(lambda: self.starts()[cell])
+        return next(
+            int(line.split()[2]) for line in reversed(self._log()) if line.startswith(f"start {cell} ")
+        )
 
     def wait_until(self, condition):
         end = time.monotonic() + PATIENCE
@@ -90,41 +103,35 @@ class Lab:
 
     def tidy_up(self):
         self.open_gate()
-        for process in self._processes:
-            process.kill()
-            process.communicate()
+        for process, log in self._processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            log.close()
 
     def _log(self):
         log = self.faults / "runs.log"
         return log.read_text().splitlines() if log.exists() else []
 
 
-def comparable(path: Path) -> bytes:
-    """Return a result file's bytes; of cells.csv all but the seconds, which no two runs share."""
-    if path.name != "cells.csv":
-        return path.read_bytes()
-    cells = pd.read_csv(io.StringIO(path.read_text()), dtype=str, keep_default_na=False)
-    return cells.drop(columns="seconds").to_csv(index=False).encode()
+def is_alive(pid):
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
-def driver():
-    specification = importlib.util.spec_from_file_location("driver", HERE / "driver.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def read_comparable():
-    return comparable
+def comparable(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of a run's files; of cells.csv all but the seconds, which no two runs share."""
+    cells = pd.read_csv(io.StringIO((folder / "cells.csv").read_text()), dtype=str, keep_default_na=False)
+    others = {name: (folder / name).read_bytes() for name in ("failures.csv", "means.csv")}
+    return others | {"cells.csv": cells.drop(columns="seconds").to_csv(index=False).encode()}
 
 
 @pytest.fixture(scope="session")
 def faults(tmp_path_factory):
     """The folder through which tests reach workers; one for all, so that warm workers can be used again."""
     folder = tmp_path_factory.mktemp("faults")
-    path = os.pathsep.join(filter(None, (str(HERE / "faults"), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
     with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(HERE)
         for name, value in {"FAULTS": str(folder), "PYTHONPATH": path, "MLOML_DATA": ""}.items():
             patch.setenv(name, value)
         yield folder
@@ -142,16 +149,10 @@ def undisturbed(tmp_path_factory, faults):
     """The result files of the small study (three splits) when nothing goes wrong, ready to be compared."""
     lab = Lab(tmp_path_factory.mktemp("undisturbed"), faults)
     lab.run()
-    names = ("cells.csv", "failures.csv", "means.csv")
-    return {name: comparable(lab.results / "small" / name) for name in names}
+    return comparable(lab.results / "small")
 
 
 @pytest.fixture
 def assert_undisturbed(undisturbed, lab):
-    """Assert that the files in a results folder are, byte for byte, those of an undisturbed run."""
-
-    def check(results=None):
-        for name, expected in undisturbed.items():
-            assert comparable((results or lab.results) / "small" / name) == expected, name
-
-    return check
+    """Assert that the files in the results folder are, byte for byte, those of an undisturbed run."""
+    return lambda: [comparable(lab.results / "small")] == [undisturbed] or pytest.fail("other files")

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from mloml.config.schema import Algorithm, ProtocolConfig
-from mloml.datasets import DataSettings, catalogue, load
+from mloml.config.schema import Algorithm, DataSettings, ProtocolConfig
+from mloml.datasets import catalogue, load
+from mloml.errors import KernelError
 from mloml.experiments.cell import Cell
-from mloml.experiments.claims import STARTED, claim
 from mloml.experiments.job import Job, compute, one_target
+from mloml.experiments.locks import hold
 from mloml.experiments.store import Store
 
 
-def cpuinfo():
-    path = Path("/proc/cpuinfo")
-    return path.read_text() if path.exists() else ""
+@pytest.fixture(autouse=True)
+def no_watch(monkeypatch):
+    monkeypatch.setattr("mloml.experiments.job.end_with_parent", lambda: None)  # this is not a worker
 
 
 @pytest.fixture
@@ -30,32 +31,48 @@ def job(tmp_path):
     return Job(cell, iris, settings, str(tmp_path / "store"), "run")
 
 
-def test_a_computed_cell_is_stored_with_what_it_follows_from(job):
+def test_a_computed_cell_is_stored_with_what_it_follows_from_and_then_found(job):
+    store = Store(job.store)
+    leftover = store.path(job.cell).with_name(f".{store.path(job.cell).name}-0123abcd.tmp")
+    leftover.parent.mkdir(parents=True)
+    leftover.write_text("half a ce")
     assert compute(job).state == "ok"
-    record = Store(job.store).get(job.cell)
+    record = store.get(job.cell)
     assert 0 < record["error"] < 0.2
-    assert record["determinants"]["protocol"]["neighbours"] == 5
-    assert not list(Store(job.store).folder.glob(".claims/*"))
-
-
-def test_a_stored_cell_is_found_and_not_computed(job):
-    compute(job)
-    written = Store(job.store).path(job.cell).stat().st_mtime_ns
+    assert record["key_fields"]["protocol"]["neighbours"] == 5
+    assert not list(store.folder.glob(".claims/*")) and not leftover.exists()
+    written = store.path(job.cell).stat().st_mtime_ns
     assert compute(job).state == "found"
-    assert Store(job.store).path(job.cell).stat().st_mtime_ns == written
+    assert store.path(job.cell).stat().st_mtime_ns == written
 
 
 def test_a_cell_that_somebody_else_computes_is_left_to_them(job):
-    with claim(Store(job.store).claim_path(job.cell), "another run"):
+    with hold(Store(job.store).claim(job.cell, "lock")):
         assert compute(job).state == "busy"
 
 
-def test_a_cell_that_cost_two_workers_is_not_tried_again(job):
-    for _ in range(2):
-        with claim(Store(job.store).claim_path(job.cell), job.run) as held:
-            held.note(STARTED)
+def test_a_cell_that_cost_two_workers_of_this_run_is_not_tried_again(job):
+    job.note.parent.mkdir(parents=True)
+    job.note.write_text("run\nrun\n")
     assert compute(job).state == "killed"
     assert compute(job).state == "killed"  # whoever asks again, because the first answer was lost
+    job.note.write_text("another\nanother\n")
+    assert compute(job).state == "ok"
+
+
+def test_wrong_compiled_code_ends_the_worker_and_if_found_again_the_run(job, monkeypatch):
+    def wrong(cell, data):
+        raise KernelError("wrong")
+
+    def leave(code):
+        raise SystemExit(code)
+
+    monkeypatch.setattr("mloml.experiments.cell.run_cell", wrong)
+    monkeypatch.setattr(os, "_exit", leave)
+    with pytest.raises(SystemExit):
+        compute(job)
+    outcome = compute(job)
+    assert (outcome.state, outcome.error) == ("halt", "KernelError")
 
 
 def test_other_code_than_the_run_began_with_halts_the_run(job):
@@ -74,13 +91,14 @@ def test_other_data_than_the_run_began_with_are_refused(job):
 
 def test_workers_compile_for_one_target_unless_the_user_chose_another(monkeypatch):
     monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
-    flags = next((line for line in cpuinfo().splitlines() if line.startswith("flags")), "")
-    expected = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""} if " avx2 " in flags else {}
-    assert one_target() == expected
+    path = Path("/proc/cpuinfo")
+    has_target = path.exists() and " avx2 " in path.read_text()
+    assert one_target() == ({"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""} if has_target else {})
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
     assert one_target() == {}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not one_target(), reason="this processor is not an x86-64-v3")
 def test_code_for_the_one_target_uses_none_of_a_newer_processors_registers(tmp_path):
     """Whatever the processor offers beyond the target, the machine code is the same."""

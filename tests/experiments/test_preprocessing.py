@@ -45,11 +45,6 @@ def test_rows_have_unit_norm_whatever_their_size_and_zero_rows_stay_zero(X):
     np.testing.assert_allclose(norms, np.any(X != 0, axis=1).astype(float), rtol=1e-12)
 
 
-def test_ordinary_rows_are_divided_by_their_plain_norm():
-    X = dataset().X
-    np.testing.assert_allclose(unit_rows(X), X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-15)
-
-
 @pytest.mark.parametrize("pca", [PAPER, CLEAN], ids=["paper", "clean"])
 @pytest.mark.parametrize("d", [19, 20, 80])
 def test_prepared_rows_have_unit_norm_and_pca_starts_at_the_threshold(pca, d):

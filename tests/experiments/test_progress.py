@@ -1,11 +1,12 @@
-"""Time left, and what is printed of it."""
+"""Time left, and what is printed of it and of what came out."""
 
 import io
 from types import SimpleNamespace
 
+import pandas as pd
 from rich.console import Console
 
-from mloml.experiments.progress import Board, Estimate
+from mloml.experiments.progress import Board, Estimate, in_one_line, print_summary
 
 
 def a_cell(dataset, algorithm="moml"):
@@ -16,12 +17,9 @@ def a_record(dataset, seconds, algorithm="moml"):
     return {"dataset": dataset, "algorithm": algorithm, "seconds": {"total": seconds}}
 
 
-def test_nothing_is_guessed_before_anything_is_known():
-    assert Estimate([a_cell("iris")], workers=1).seconds_left() is None
-
-
 def test_nothing_is_guessed_while_an_algorithm_has_not_been_seen():
     estimate = Estimate([a_cell("iris", "euclidean"), a_cell("iris"), a_cell("wine")], workers=1)
+    assert estimate.seconds_left() is None
     estimate.learn(a_record("iris", 0.01, "euclidean"))
     estimate.count_off(a_cell("iris", "euclidean"))
     assert estimate.seconds_left() is None
@@ -29,29 +27,13 @@ def test_nothing_is_guessed_while_an_algorithm_has_not_been_seen():
     assert estimate.seconds_left() == 5.99 + 3.0  # on wine the mean of both
 
 
-def test_time_that_is_used_up_is_not_shown_as_none_left():
-    cells = [a_cell("iris"), a_cell("iris")]
-    with Board(Console(file=io.StringIO()), cells, workers=1) as board:
-        board.estimate.learn(a_record("iris", 0.2))
-        board.count(cells[0], failed=False)
-        assert board.words() == "0:00:00 gone"
-
-
 def test_cells_cost_what_others_of_their_kind_cost():
     estimate = Estimate([a_cell("iris")] * 10 + [a_cell("waveform")] * 2, workers=2)
-    estimate.learn(a_record("iris", 1.0))
-    estimate.learn(a_record("iris", 3.0))
-    estimate.learn(a_record("waveform", 100.0))
+    for record in (a_record("iris", 1.0), a_record("iris", 3.0), a_record("waveform", 100.0)):
+        estimate.learn(record)
     assert estimate.seconds_left() == (10 * 2.0 + 2 * 100.0) / 2
     estimate.count_off(a_cell("waveform"))
     assert estimate.seconds_left() == (10 * 2.0 + 1 * 100.0) / 2
-
-
-def test_an_unknown_kind_costs_the_mean_of_the_known_kinds():
-    estimate = Estimate([a_cell("pems")] * 3, workers=1)
-    estimate.learn(a_record("iris", 1.0))
-    estimate.learn(a_record("waveform", 9.0))
-    assert estimate.seconds_left() == 3 * 5.0
 
 
 def test_more_workers_than_cells_do_not_help():
@@ -64,10 +46,11 @@ def test_without_a_terminal_plain_lines_tell_the_progress():
     output = io.StringIO()
     cells = [a_cell("iris"), a_cell("wine")]
     with Board(Console(file=output), cells, workers=1) as board:
-        board.estimate.learn(a_record("iris", 1.0))
+        board.estimate.learn(a_record("iris", 0.2))
         board.count(cells[0], failed=False)
+        assert board.words() == "elapsed 0:00"  # an estimate that is used up is not shown
         board.count(cells[1], failed=True)
-    assert output.getvalue() == "2/2 cells (100 %), 0:00:00 gone, 1 failed\n"
+    assert output.getvalue() == "2/2 cells (100 %), elapsed 0:00, 1 failed\n"
 
 
 def test_on_a_terminal_a_bar_tells_the_time_left():
@@ -77,4 +60,33 @@ def test_on_a_terminal_a_bar_tells_the_time_left():
         board.estimate.learn(a_record("iris", 60.0))
         board.count(cells[0], failed=False)
     assert "1/2" in output.getvalue()
-    assert "about 0:01:00 left" in output.getvalue()
+    assert "about 1:00 left" in output.getvalue()
+
+
+def a_result(states, computed=0):
+    frame = pd.DataFrame({"status": states, "error": 0.25, "seconds": 1.0})
+    frame.loc[frame["status"] != "ok", ["error", "seconds"]] = None
+    frame = frame.assign(dataset=["iris", "iris", "wine"][: len(states)], algorithm="moml")
+    study = SimpleNamespace(algorithms=[SimpleNamespace(name="moml", title="MOML")])
+    failures = frame[~frame["status"].isin(["ok", "missing"])].assign(command="mloml again")
+    return SimpleNamespace(
+        study=study, frame=frame, failures=failures, missing={}, computed=computed, reused=0, folder="runs"
+    )
+
+
+def test_a_sweeps_line_has_the_mean_only_when_nothing_is_missing(tmp_path):
+    result = a_result(["ok", "ok"], 2)
+    assert in_one_line(result) == "mean error 0.250, 2 cells computed, 0 reused"
+    result = a_result(["ok", "timeout"], 1)
+    result.folder = tmp_path
+    assert in_one_line(result).endswith(f"1 cell computed, 0 reused, failures: {tmp_path / 'failures.csv'}")
+    assert "mean error" not in in_one_line(result)
+
+
+def test_a_table_says_how_many_splits_are_missing(tmp_path):
+    result, output = a_result(["ok", "failed", "missing"], 1), io.StringIO()
+    result.folder = tmp_path
+    print_summary(result, Console(file=output), "as expected")
+    text = output.getvalue()
+    assert "0.250 (1/2) │    – │" in text
+    assert "the first one again: mloml again" in text and "in short: as expected" in text

@@ -47,12 +47,8 @@ def test_splits_differ_between_indices_datasets_and_seeds_and_repeat_otherwise()
     y = labels((30, 30))
     first = split_indices(y, 0, 0, "iris")[0].tolist()
     assert split_indices(y, 0, 0, "iris")[0].tolist() == first
-    for other in (
-        split_indices(y, 1, 0, "iris"),
-        split_indices(y, 0, 1, "iris"),
-        split_indices(y, 0, 0, "wine"),
-    ):
-        assert other[0].tolist() != first
+    for other in ((1, 0, "iris"), (0, 1, "iris"), (0, 0, "wine")):
+        assert split_indices(y, *other)[0].tolist() != first
 
 
 def test_a_class_with_a_single_row_cannot_be_split():

@@ -6,13 +6,13 @@ import pytest
 
 from mloml.config.schema import Algorithm, ProtocolConfig
 from mloml.experiments.cell import Cell
-from mloml.experiments.determinants import determinants
+from mloml.experiments.key import key_fields
 from mloml.experiments.stale import stale_lines
-from mloml.experiments.store import Store, _by_split
+from mloml.experiments.store import Store
 
 OPML = Algorithm("opml", "OPML", "OPML", params={"gamma": 0.1}, grid={"rate": [1, 2]})
 CELL = Cell("iris", "0" * 64, OPML, ProtocolConfig(), 0, ("scans",))
-BEFORE = determinants(CELL)
+BEFORE = key_fields(CELL)
 SETTINGS = {name: dict(BEFORE[name]) for name in ("algorithm", "protocol")}
 
 
@@ -27,7 +27,7 @@ def put_another(store, changed, cell=CELL, key="f" * 64):
     other.__dict__["key"] = key
     names = {"dataset": "iris", "algorithm": "opml", "protocol": "paper", "split": cell.split, "key": key}
     numbers = {"error": 0.1, "chosen": {}, "seconds": {"total": 1.0}}
-    store.put(other, names | numbers | {"determinants": determinants(cell) | changed})
+    store.put(other, names | numbers | {"key_fields": key_fields(cell) | changed})
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,6 @@ def test_of_equally_many_differences_every_split_names_the_same(store):
             put_another(store, {"protocol": SETTINGS["protocol"] | {"scans": scans}}, cell, key)
     (line,) = stale_lines(store, cells)
     assert line.startswith("stale: 2 stored cells of iris/opml are not used: protocol.scans was 1, is ")
-
-
-def test_every_folder_is_listed_once_however_many_cells_are_asked_for(store, monkeypatch):
-    cells = [replace(CELL, split=split) for split in range(30)]
-    for cell in cells:
-        put_another(store, {"checksum": "1"}, cell)
-    listed = []
-    monkeypatch.setattr(
-        "mloml.experiments.store._by_split", lambda folder: listed.append(folder) or _by_split(folder)
-    )
-    assert stale_lines(store, cells) == ["stale: 30 stored cells of iris/opml are not used: the data changed"]
-    assert len(listed) == 1
 
 
 def test_cells_that_cannot_be_read_explain_nothing(store):

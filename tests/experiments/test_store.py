@@ -1,21 +1,17 @@
-"""The store: a cell is whole or absent, whatever happens to the process, the file or the disk."""
+"""The store: a cell is whole or absent, whatever happens to its file; no other number is taken for it."""
 
-import errno
+import json
 import os
-import resource
-import signal
-import subprocess
-import sys
+import random
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tests.damages import damages
 
 from mloml.config.schema import Algorithm, ProtocolConfig
-from mloml.errors import StoreError
+from mloml.errors import CellFileError, StoreError
 from mloml.experiments.cell import Cell
-from mloml.experiments.store import COLUMNS, Store, write_atomically
+from mloml.experiments.store import COLUMNS, MOST_BYTES, MOST_SECONDS, Store
 
 
 def a_cell(split=0, **protocol):
@@ -23,139 +19,134 @@ def a_cell(split=0, **protocol):
     return Cell("iris", "c" * 64, algorithm, ProtocolConfig(**protocol), split)
 
 
-def a_record(cell, error=0.1 + 0.2):
-    return {
-        "dataset": cell.dataset,
-        "algorithm": cell.algorithm.name,
-        "protocol": cell.protocol.name,
-        "split": cell.split,
-        "key": cell.key,
-        "error": error,
-        "chosen": {"gamma": 1e-2},
-        "seconds": {"total": 0.25},
-    }
+CELL, OTHER = a_cell(0), a_cell(1)
+
+
+def a_record(cell, **changes):
+    names = {"dataset": "iris", "algorithm": "euclidean", "protocol": "paper", "split": cell.split}
+    numbers = {"error": 0.1 + cell.split / 8, "chosen": {"gamma": 1e-2}, "seconds": {"total": 0.25}}
+    return names | numbers | {"key": cell.key, "grid": [{"gamma": 0.1}] * 5} | changes
 
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path / "store")
+    found = Store(tmp_path / "store")
+    for cell in (CELL, OTHER):
+        found.put(cell, a_record(cell))
+    return found
 
 
-def test_a_cell_comes_back_as_it_was_stored(store):
-    cell = a_cell(split=7)
+def test_a_cell_comes_back_as_it_was_stored_and_any_tool_can_read_it(store):
+    cell = a_cell(7)
     assert store.get(cell) is None
     path = store.put(cell, a_record(cell))
     assert path == store.folder / "iris" / "euclidean" / f"7-{cell.key[:16]}.json"
-    assert store.get(cell) == a_record(cell)
+    assert store.get(cell) == a_record(cell) == json.loads(path.read_bytes())["record"]
+    assert store.read_cell("iris", "euclidean", 7, cell.key) == a_record(cell)
     assert not store.damaged
 
 
+@pytest.mark.parametrize(("error", "seconds"), [(0, 0), (1, MOST_SECONDS), (0.5, 1)])
+def test_all_errors_that_can_be_are_read(store, error, seconds):
+    store.put(CELL, a_record(CELL, error=error, seconds={"total": seconds}))
+    assert store.get(CELL)["error"] == error
+
+
 def test_another_protocol_is_another_cell(store):
-    store.put(a_cell(), a_record(a_cell()))
-    assert store.get(a_cell(scans=5)) is None
-    (new, siblings), (stored, none) = store.siblings([a_cell(scans=5), a_cell()])
-    assert (new, [record["key"] for record in siblings]) == (a_cell(scans=5), [a_cell().key])
-    assert (stored, none) == (a_cell(), [])
+    new = a_cell(scans=5)
+    store.put(new, a_record(new, protocol="other"))
+    sibling = a_cell(scans=7)
+    store.put(sibling, a_record(sibling))
+    assert store.get(a_cell(scans=6)) is None
+    ((cell, siblings),) = store.siblings([CELL])
+    assert (cell, [record["key"] for record in siblings]) == (CELL, [sibling.key])
 
 
-@given(share=st.floats(0, 1, exclude_max=True))
-def test_a_truncated_cell_counts_as_absent(tmp_path_factory, share):
-    store = Store(tmp_path_factory.mktemp("store"))
-    path = store.put(a_cell(), a_record(a_cell()))
-    whole = path.read_bytes().rstrip()
-    path.write_bytes(whole[: int(share * len(whole))])
-    assert store.get(a_cell()) is None
-    assert list(store.damaged) == [path]
+def test_of_a_thousand_random_damages_none_is_accepted(store):
+    whole, other = (store.path(cell).read_bytes() for cell in (CELL, OTHER))
+    accepted = []
+    for name, content in damages([(whole, other)] * 1000, random.Random(20)):
+        store.path(CELL).write_bytes(content)
+        store.damaged.clear()
+        if store.get(CELL) is not None or list(store.damaged) != [store.path(CELL)]:
+            accepted.append((name, content))
+    assert not accepted
+    store.put(CELL, a_record(CELL))
+    assert store.get(CELL) == a_record(CELL)
 
 
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_a_flipped_bit_never_changes_a_result(tmp_path_factory, place, bit):
-    store = Store(tmp_path_factory.mktemp("store"))
-    path = store.put(a_cell(), a_record(a_cell()))
-    content = bytearray(path.read_bytes())
-    content[int(place * len(content))] ^= 1 << bit
-    path.write_bytes(content)
-    assert store.get(a_cell()) in (None, a_record(a_cell()))  # the same: white space was hit
+def test_swapped_files_and_similar_keys_are_told_like_damaged_ones(store):
+    one, two = store.path(CELL), store.path(OTHER)
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+    assert store.get_all([CELL, OTHER]) == {}
+    assert set(store.damaged) == {one, two}
+    assert not list(store.records())
+    store.put(CELL, a_record(CELL, key=CELL.key[:16] + "0" * 48))
+    assert store.get(CELL) is None
 
 
-def test_a_damaged_cell_is_replaced_by_the_next_result(store):
-    path = store.put(a_cell(), a_record(a_cell()))
-    path.write_text("no JSON")
-    assert store.get(a_cell()) is None
-    store.put(a_cell(), a_record(a_cell()))
-    assert store.get(a_cell()) == a_record(a_cell())
+@pytest.mark.parametrize("kind", ["folder", "pipe", "socket"])
+def test_something_else_than_a_file_is_an_error_of_that_cell_and_never_waited_for(store, kind):
+    path = store.path(CELL)
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        os.mknod(path, 0o140644)
+    with pytest.raises(CellFileError, match=r"json: cannot be read \(it is a (folder|pipe or device)\)$"):
+        store.get(CELL)
+    assert list(store.get_all([CELL, OTHER])) == [OTHER.key]
+    assert len(list(store.records())) == 1
 
 
-def test_a_full_disk_is_one_line_and_keeps_the_old_content(tmp_path, monkeypatch):
-    path = tmp_path / "note.txt"
-    write_atomically(path, "old")
-
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match=r"note.txt: cannot be written .the disk is full.") as caught:
-        write_atomically(path, "new")
-    assert "\n" not in str(caught.value)
-    assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["note.txt"]
+def test_a_link_to_nowhere_counts_as_absent_and_is_replaced(store):
+    path = store.path(CELL)
+    path.unlink()
+    path.symlink_to("nowhere")
+    assert store.get(CELL) is None and not store.damaged
+    store.put(CELL, a_record(CELL))
+    assert not path.is_symlink()
+    assert store.get(CELL) == a_record(CELL)
 
 
-def test_a_write_that_the_kernel_cuts_short_leaves_no_part(tmp_path):
-    path = tmp_path / "note.txt"
-    write_atomically(path, "old")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-    try:
-        with pytest.raises(StoreError, match="the file size limit is reached"):
-            write_atomically(path, "x" * 5000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["note.txt"]
+def test_a_file_far_too_large_is_not_even_read(store):
+    with store.path(CELL).open("r+b") as file:
+        file.truncate(MOST_BYTES + 1)  # takes no room on the disk
+    assert store.get(CELL) is None
+    assert store.damaged == {store.path(CELL): "it is too large for a cell"}
 
 
-def test_a_store_that_cannot_be_a_folder_is_refused_at_once(tmp_path):
+def test_what_killed_writers_left_is_removed_when_it_is_old(store):
+    places = [".x.tmp", "iris/euclidean/.0-abc.json-12.tmp"]
+    for place in places:
+        (store.folder / place).write_text("half")
+        os.utime(store.folder / place, (time.time() - 3600,) * 2)
+    (store.folder / ".young.tmp").write_text("half")
+    store.clear_leftovers()
+    assert not any((store.folder / place).exists() for place in places)
+    assert (store.folder / ".young.tmp").exists()
+    assert store.get(CELL) == a_record(CELL)
+
+
+def test_a_store_that_cannot_be_a_folder_is_refused_at_once(store, tmp_path):
+    store.require_writable()
+    assert not list(store.folder.glob(".*"))
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="a part of the path is a file"):
+    with pytest.raises(
+        StoreError, match=r"^execution.results=.*file: cannot be written \(a part of the path"
+    ):
         Store(tmp_path / "file" / "store").require_writable()
 
 
-def test_a_writer_killed_at_any_moment_leaves_old_or_new(tmp_path):
-    path = tmp_path / "note.txt"
-    contents = {letter * 100_000 for letter in "ab"}
-    write_atomically(path, "a" * 100_000)
-    code = (
-        "import sys, itertools; from pathlib import Path; from mloml.experiments.store import write_atomically\n"
-        "for letter in itertools.cycle('ab'): write_atomically(Path(sys.argv[1]), letter * 100_000)"
-    )
-    for pause in (0.0, 0.005, 0.02, 0.05, 0.1):
-        before = path.stat().st_mtime_ns
-        writer = subprocess.Popen([sys.executable, "-c", code, str(path)])
-        while path.stat().st_mtime_ns == before:
-            assert path.read_text() in contents
-        time.sleep(pause)
-        writer.send_signal(signal.SIGKILL)
-        writer.wait()
-        assert path.read_text() in contents
-
-
-def test_what_a_killed_writer_left_beside_a_cell_is_removed_with_its_claim(store):
-    path = store.put(a_cell(), a_record(a_cell()))
-    leftover = path.parent / f".{path.name}-0123abcd.tmp"
-    leftover.write_text("half a ce")
-    store.discard_debris(a_cell())
-    assert not leftover.exists()
-    assert path.exists()
-
-
 def test_the_frame_has_a_row_for_every_cell_in_the_order_asked_for(store):
-    cells = [a_cell(split) for split in (2, 0, 1)]
-    store.put(cells[1], a_record(cells[1], error=0.5))
-    frame = store.frame(cells)
+    frame = store.frame([a_cell(2), OTHER, a_cell(3)])
     assert tuple(frame.columns) == COLUMNS
-    assert list(frame["split"]) == [2, 0, 1]
+    assert list(frame["split"]) == [2, 1, 3]
     assert list(frame["status"]) == ["missing", "ok", "missing"]
-    assert frame.loc[1, "error"] == 0.5
+    assert frame.loc[1, "error"] == 0.225 and frame.loc[1, "seconds"] == 0.25
     assert frame.loc[1, "chosen"] == '{"gamma": 0.01}'
     assert frame["error"].isna().sum() == 2

@@ -10,17 +10,20 @@ from mloml.learners.online import OnlineLearner
 
 X, Y = make_blobs(40, 4, centers=3, random_state=0)
 X = X / np.linalg.norm(X, axis=1, keepdims=True)
+RAW, RAW_Y = make_blobs(60, 4, centers=3, cluster_std=3.0, random_state=1)
 
 # Small settings for the sake of time; everything else is as a user would get it.
 SETTINGS = {
     "LEGO": {"targets": (0.1, 1.5)},  # equality with a stream holds for explicit targets
     "LowRankMOML": {"init": "random"},  # a start that does not depend on the first rows
     "MLOML of rank 2": {"n_components": 2, "init": "random"},
+    "MLOML by bp": {"propagation": "bp", "rate": 1e-2},
     "MLOML by fbp": {"propagation": "fbp"},
     "MOML free": {"cone": "free"},
 }
 EXPORTED = find_learners()
 LEARNERS = {**EXPORTED, **{name: EXPORTED[name.split()[0]] for name in SETTINGS}}
+TARGETS = {"LEGO": {"targets": (40.0, 400.0)}}  # between rows as they are in RAW
 
 
 def make(name, **changes):
@@ -31,9 +34,12 @@ def make(name, **changes):
 
 
 STEP = {name: kind.step_parameter for name, kind in LEARNERS.items() if issubclass(kind, OnlineLearner)}
+STEP["MLOML by bp"] = "rate"
+SPARSE = [name for name in LEARNERS if make(name).__sklearn_tags__().input_tags.sparse]
 
 every = pytest.mark.parametrize("name", LEARNERS)
 online = pytest.mark.parametrize("name", STEP)
+sparse = pytest.mark.parametrize("name", SPARSE)
 
 
 def output(learner, rows=X):
@@ -41,23 +47,32 @@ def output(learner, rows=X):
     return learner.transform(rows) if hasattr(learner, "transform") else learner.similarity(rows, rows)
 
 
-def learned_matrices(learner):
+def learned(learner):
     """All that was learned, bit by bit."""
-    if hasattr(learner, "layers_"):
-        return np.concatenate([L.ravel() for L in learner.layers_])
-    return learner.get_bilinear_matrix() if hasattr(learner, "similarity") else dense(learner.components_)
+    if hasattr(type(learner), "layers_"):
+        return np.concatenate([np.ravel(L) for L in learner.layers_])
+    if hasattr(learner, "get_bilinear_matrix"):
+        return learner.get_bilinear_matrix()
+    return dense(learner.get_mahalanobis_matrix())
 
 
 def dense(matrix):
     """A diagonal metric hands out sparse matrices."""
-    if isinstance(matrix, list):
-        return np.concatenate([L.ravel() for L in matrix])
     return matrix.toarray() if issparse(matrix) else matrix
+
+
+def assert_close(one, other):
+    """Two learners learned the same but for rounding errors."""
+    np.testing.assert_allclose(learned(one), learned(other), rtol=1e-9, atol=1e-12)
+    assert one.n_triplets_ == other.n_triplets_
+    np.testing.assert_array_equal(one.n_updates_, other.n_updates_)
+
+
+def assert_same(one, other):
+    """Two learners learned the same, bit by bit."""
+    np.testing.assert_array_equal(learned(one), learned(other))
+    assert_close(one, other)
 
 
 def rms(rows):
     return np.sqrt(np.mean(np.sum(rows**2, axis=1)))
-
-
-RAW, RAW_Y = make_blobs(60, 4, centers=3, cluster_std=3.0, random_state=1)
-TARGETS = {"LEGO": {"targets": (40.0, 400.0)}}  # between rows as they are

@@ -54,7 +54,9 @@ def test_a_long_pull_is_shortened_and_the_push_taken_whole(keep, floor):
 @pytest.mark.parametrize(("gamma", "floor"), [(0.01, 0.1), (0.5, 0.0)])
 def test_fit_equals_the_oracle(gamma, floor, form):
     rows = WORDS.toarray() / 3
-    w, counts = online.diagonal_moml(rows, scan_triplets(CLASSES), gamma, 0.2, floor)
+    w, counts = online.scan(
+        online.diagonal_moml, rows, scan_triplets(CLASSES), gamma, 0.2, floor, start=np.ones(40)
+    )
     settings = {"cone_keep": 0.2, "cone_floor": floor, "scale": None, "scans": 1, "shuffle": False}
     learner = DiagonalMOML(gamma, **settings).fit(form(rows), CLASSES)
     assert [learner.n_updates_, learner.n_cone_failures_] == counts.tolist()
@@ -80,16 +82,6 @@ def test_sparse_rows_are_mapped_to_sparse_rows():
     distance = np.linalg.norm(expected[0] - expected[1])
     assert learner.pair_distance(pair) == pytest.approx(distance)
     assert learner.get_metric()(*pair[0]) == pytest.approx(distance)
-
-
-@pytest.mark.parametrize("output", ["default", "pandas"])
-def test_one_sparse_row_is_mapped_alike_whatever_the_output_is_set_to(output):
-    learner = DiagonalMOML(random_state=0, scans=1).fit(WORDS, CLASSES)
-    usual = learner.transform(WORDS[[0]]).toarray()[0]
-    mapped = learner.set_output(transform=output).transform_one(WORDS[[0]])
-    np.testing.assert_allclose(mapped.toarray()[0], usual, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"x has shape \(2, 40\), expected one sparse row"):
-        learner.transform_one(WORDS[:2])
 
 
 def test_infinite_rows_stop_it_even_where_they_cancel_in_the_hinge():

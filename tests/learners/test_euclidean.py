@@ -15,8 +15,3 @@ def test_distances_are_euclidean() -> None:
 
 def test_a_single_class_is_fine_because_nothing_is_learned() -> None:
     np.testing.assert_array_equal(Euclidean().fit([[1.0, 2.0], [3.0, 4.0]], [0, 0]).components_, np.eye(2))
-
-
-def test_missing_values_are_refused() -> None:
-    with pytest.raises(ValueError, match="NaN"):
-        Euclidean().fit([[np.nan, 1.0], [0.0, 1.0]], [0, 1])

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.oracles import online
 
 from mloml.learners.layers import NOTHING
-from mloml.learners.lego import LEGO, lego_scan
+from mloml.learners.lego import LEGO, distance_percentiles, lego_scan
 from mloml.learners.linalg import FAILURES, REFUSED, UPDATES, WEAK
 from mloml.learners.triplets import scan_triplets
 
@@ -81,7 +81,7 @@ def test_a_coinciding_pair_is_not_a_cone_failure_but_a_weak_step_unless_it_is_on
 @pytest.mark.parametrize("eta", [1e-3, 0.1, 5.0])
 def test_a_scan_equals_the_oracle(eta):
     triplets, expected = scan_triplets(Y), []
-    L, counts = online.lego(X / 2, triplets, eta, 0.5, 3.0, expected)
+    L, counts = online.scan(online.lego, X / 2, triplets, eta, (0.5, 3.0), outputs=expected)
     D = np.array(list(online.differences(X / 2, triplets)))
     for outputs in (np.empty(D.shape), NOTHING):
         found, counters = np.eye(4), np.zeros(5, np.int64)
@@ -97,6 +97,12 @@ def test_percentiles_are_taken_from_the_rows_of_fit():
     np.testing.assert_allclose(LEGO(scans=1).fit(X, Y).targets_, np.percentile(pairs, (5, 95)))
     wider = LEGO(scans=1, percentiles=(10, 90)).fit(X, Y)
     np.testing.assert_allclose(wider.targets_, np.percentile(pairs, (10, 90)))
+
+
+def test_percentiles_of_many_rows_come_from_evenly_spaced_ones():
+    some = X[np.linspace(0, 29, 8).astype(int)]
+    np.testing.assert_array_equal(distance_percentiles(X, max_rows=8), distance_percentiles(some))
+    assert distance_percentiles(np.ones((1, 3))).tolist() == [0.0, 0.0]
 
 
 BAD_PAIRS = [

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.utils.estimator_checks import check_estimator
 from tests.oracles import online
 
 from mloml.learners.layers import NOTHING
@@ -48,7 +47,7 @@ def test_a_step_is_where_the_gradient_vanishes(init):
 def test_a_layer_equals_the_oracle_for_dense_and_sparse_rows(gamma, count):
     rows, triplets, expected = WORDS.toarray()[:count] / 3, scan_triplets(CLASSES[:count]), []
     start = first_factor(rows, 3, "random", 0)
-    L, counts = online.low_rank_moml(rows, triplets, gamma, start, expected)
+    L, counts = online.scan(online.low_rank_moml, rows, triplets, gamma, start=start, outputs=expected)
     D, sparse = np.array(list(online.differences(rows, triplets))), SparseRows.of(csr_array(rows))
     outputs, more = np.empty((len(D), 3, 3)), np.empty((len(D), 3, 3))
     layers = [LowRankLayer(start, gamma) for _ in range(3)]
@@ -96,24 +95,6 @@ def test_columns_are_named_by_component():
     np.testing.assert_allclose(learner.transform_one(WORDS[[4]]), learner.transform(WORDS)[4])
 
 
-def test_read_only_sparse_rows_teach_the_same():
-    rows = WORDS.copy()
-    for part in (rows.data, rows.indices, rows.indptr):
-        part.flags.writeable = False
-    one, other = (LowRankMOML(3, gamma=0.1, random_state=0).fit(given, CLASSES) for given in (WORDS, rows))
-    np.testing.assert_array_equal(one.components_, other.components_)
-
-
 def test_more_components_than_features_are_refused():
     with pytest.raises(ValueError, match=r"n_components=7 is more than the 6 feature\(s\)"):
         after_one_step(n_components=7)
-
-
-def test_new_features_on_the_way_are_refused():
-    with pytest.raises(NotImplementedError, match="LowRankMOML cannot take new features"):
-        after_one_step(n_components=2).add_features(1)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_it_passes_the_checks_of_scikit_learn_without_exceptions():
-    check_estimator(LowRankMOML())

@@ -1,14 +1,11 @@
 """MLOML as a learner: what a stack promises to its user."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.exceptions import NotFittedError
 
 from mloml.learners.layers import Stack
 from mloml.learners.low_rank_moml import LowRankMOML
@@ -73,15 +70,6 @@ def test_first_layer_of_an_opml_stack_is_opml():
     assert stack.n_updates_[0] == single.n_updates_
 
 
-def test_first_layer_predicts_what_moml_predicts():
-    stack, single = MLOML(random_state=0).fit(X, Y), MOML(random_state=0).fit(X, Y)
-    predictions = [
-        KNeighborsClassifier().fit(Z, Y).predict(Z)
-        for Z in (stack.transform(X, layer=1), single.transform(X))
-    ]
-    np.testing.assert_array_equal(*predictions)
-
-
 def test_a_list_gives_each_layer_its_own_algorithm_and_settings():
     params = [{"gamma": 1e-3}, {"gamma": 0.0}, {"lam": 1e-2}, {"eta": 1e-2, "targets": (0.1, 1.0)}]
     stack = MLOML(["moml", "opml", "rdml", "lego"], 4, layer_params=params, random_state=0).fit(X, Y)
@@ -92,30 +80,6 @@ def test_a_list_gives_each_layer_its_own_algorithm_and_settings():
     assert (stack.n_updates_ > 0).tolist() == [True, False, True, True]
 
 
-@pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
-def test_a_restored_stack_goes_on_exactly_where_it_stopped(propagation):
-    order = np.random.default_rng(1).permutation(len(X))
-    stack = MLOML(propagation=propagation, gamma=0.05, rate=0.01).partial_fit(X[order[:70]], Y[order[:70]])
-    copy = pickle.loads(pickle.dumps(stack))
-    for part in (stack, copy):
-        part.partial_fit(X[order[70:]], Y[order[70:]])
-    np.testing.assert_array_equal(stack.layers_, copy.layers_)
-    np.testing.assert_array_equal(stack.w_, copy.w_)
-
-
-@pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
-def test_one_scan_in_order_equals_row_by_row(propagation):
-    settings = {"propagation": propagation, "gamma": 0.05, "rate": 0.01, "scans": 1, "shuffle": False}
-    settings["scale"] = None  # a stream takes its scale from its first rows
-    order = np.random.default_rng(1).permutation(len(X))
-    whole = MLOML(**settings).fit(X[order], Y[order])
-    rows = MLOML(**settings)
-    for i in order:
-        rows.partial_fit(X[i : i + 1], Y[i : i + 1])
-    np.testing.assert_array_equal(whole.layers_, rows.layers_)
-    np.testing.assert_array_equal(whole.n_updates_, rows.n_updates_)
-
-
 @pytest.mark.parametrize("name", ["gamma", "rate", "n_layers"])
 def test_a_grid_equals_separate_fits_exactly(name):
     stack = MLOML(propagation="fbp", random_state=5, scans=2)
@@ -123,14 +87,6 @@ def test_a_grid_equals_separate_fits_exactly(name):
     for fitted, value in zip(stack.fit_grid(X, Y, name, values), values, strict=True):
         alone = clone(stack).set_params(**{name: value}).fit(X, Y)
         np.testing.assert_array_equal(fitted.layers_, alone.layers_)
-
-
-@pytest.mark.parametrize("propagation", ["bp", "fbp"])
-def test_a_diverging_run_warns_and_leaves_finite_layers(propagation):
-    with pytest.warns(ConvergenceWarning, match="diverged"):
-        stack = MLOML(activation="relu", propagation=propagation, rate=1e4, random_state=0).fit(X, Y)
-    assert stack.diverged_
-    assert np.isfinite(stack.transform(X)).all()
 
 
 def test_fbp_is_refused_for_layers_it_is_not_defined_for():

@@ -1,15 +1,13 @@
 """MOML: the step against its formulas, and what it promises as a learner."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
-from tests.oracles.stack import moml_layer
+from tests.oracles import online
 
-from mloml.experiments.scoring import Rows
+from mloml.experiments.neighbours import Rows
 from mloml.learners.explicit import ExplicitMLOML
 from mloml.learners.mloml import MLOML
 from mloml.learners.moml import MOML
@@ -29,21 +27,13 @@ def all_around():
     return unit(IRIS - IRIS.mean(axis=0))
 
 
-def triplets_with_differences(X, y, seed=0):
-    order = np.random.default_rng(seed).permutation(len(X))
-    for t, i, j in scan_triplets(y, order):
-        yield X[t] - X[i], X[t] - X[j]
-
-
 @pytest.mark.parametrize("gamma", [1e-3, 1e-2])
 def test_the_metric_is_equation_6_while_no_pull_is_shortened(gamma):
-    M = np.eye(4)
-    for p, q in triplets_with_differences(IRIS, LABELS):
-        if 1 + p @ M @ p - q @ M @ q > 0:
-            M -= gamma * (np.outer(p, p) - np.outer(q, q))
     order = np.random.default_rng(0).permutation(len(IRIS))
+    X, y = IRIS[order], LABELS[order]
+    M, _ = online.scan(online.moml_free, X, scan_triplets(y), gamma)
     for cone in ("split", "free"):
-        learner = MOML(gamma, cone=cone, scale=None, scans=1, shuffle=False).fit(IRIS[order], LABELS[order])
+        learner = MOML(gamma, cone=cone, scale=None, scans=1, shuffle=False).fit(X, y)
         assert learner.n_cone_failures_ == 0
         np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, atol=1e-12)
 
@@ -51,9 +41,7 @@ def test_the_metric_is_equation_6_while_no_pull_is_shortened(gamma):
 def test_the_factor_follows_the_split_step_and_keeps_its_axes():
     rng = np.random.default_rng(0)
     X, y = unit(rng.normal(size=(150, 4))), rng.integers(0, 3, 150)  # labels at random: many pulls
-    L, counts = np.eye(4), np.zeros(2, dtype=int)
-    for t, i, j in scan_triplets(y):
-        L = moml_layer(L, X[t] - X[i], X[t] - X[j], 0.5, counts)
+    L, counts = online.scan(online.moml, X, scan_triplets(y), 0.5)
     learner = MOML(0.5, scale=None, scans=1, shuffle=False).fit(X, y)
     assert (learner.n_updates_, learner.n_cone_failures_) == tuple(counts)
     assert counts[1] > 10
@@ -172,38 +160,6 @@ def test_free_steps_that_stay_in_the_cone_give_an_ordinary_metric():
     assert free.get_metric()(IRIS[0], IRIS[1]) == pytest.approx(free.pair_distance(pairs)[0])
     assert not hasattr(free, "similarity"), "neighbours are found as for any metric"
     assert not hasattr(MOML(), "similarity") and not hasattr(MOML(), "components_")
-
-
-@pytest.mark.parametrize("cone", ["split", "free"])
-def test_row_by_row_equals_the_whole_under_every_policy(cone):
-    X = all_around()
-    order = np.random.default_rng(2).permutation(len(X))
-    settings = {"gamma": 0.3, "cone": cone, "scans": 1, "shuffle": False}
-    whole = MOML(**settings).fit(X[order], LABELS[order])
-    rows = MOML(**settings)
-    for i in order:
-        rows.partial_fit(X[i : i + 1], LABELS[i : i + 1])
-    np.testing.assert_allclose(rows.get_mahalanobis_matrix(), whole.get_mahalanobis_matrix(), atol=1e-12)
-    assert (rows.n_updates_, rows.n_cone_failures_) == (whole.n_updates_, whole.n_cone_failures_)
-
-
-def test_a_restored_learner_goes_on_exactly_where_it_stopped():
-    X, y = load_wine(return_X_y=True)
-    X = unit(X)
-    order = np.random.default_rng(0).permutation(len(X))
-    for cone in ("split", "free"):
-        learner = MOML(0.05, cone=cone).partial_fit(X[order[:90]], y[order[:90]])
-        copy = pickle.loads(pickle.dumps(learner))
-        for part in (learner, copy):
-            part.partial_fit(X[order[90:]], y[order[90:]])
-        np.testing.assert_array_equal(learner.components_, copy.components_)
-
-
-def test_rows_beyond_all_bounds_end_in_a_warning_and_finite_output():
-    with pytest.warns(ConvergenceWarning, match="diverged"):
-        learner = MOML(scale=None).fit(1e20 * IRIS, LABELS)
-    assert learner.diverged_
-    assert np.isfinite(learner.components_).all()
 
 
 def test_rows_that_are_not_of_unit_norm_are_learned_from_within_the_cone():

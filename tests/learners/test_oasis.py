@@ -51,7 +51,7 @@ def test_equal_partners_are_skipped():
 def test_dense_and_sparse_scans_equal_the_oracle(C):
     rows = np.where(IRIS < 0.3, 0.0, IRIS)
     triplets = scan_triplets(LABELS, np.random.default_rng(0).permutation(150))
-    W, counts = online.oasis(rows, triplets, C)
+    W, counts = online.scan(online.oasis, rows, triplets, C)
     sparse, counters = SparseRows.of(csr_array(rows)), np.zeros((2, 5), np.int64)
     found = [np.eye(4), np.eye(4)]
     oasis_scan(np.array(list(online.differences(rows, triplets))), found[0], C, counters[0])

@@ -87,7 +87,7 @@ def test_a_step_on_infinite_differences_is_not_taken():
 def test_dense_and_sparse_scans_equal_the_oracle(gamma, rows):
     rows = np.where(np.abs(rows) < 0.2, 0.0, rows)
     triplets, expected = scan_triplets(Y[: len(rows)]), []
-    L, counts = online.opml(rows, triplets, gamma, outputs=expected)
+    L, counts = online.scan(online.opml, rows, triplets, gamma, outputs=expected)
     D, sparse = np.array(list(online.differences(rows, triplets))), SparseRows.of(csr_array(rows))
     for outputs in (np.empty(D.shape), NOTHING, None):
         found, counters = np.eye(6), np.zeros(5, np.int64)

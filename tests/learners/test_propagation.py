@@ -150,25 +150,6 @@ def test_a_backward_step_goes_down_the_gradient_of_the_loss(activation, seed, fo
     np.testing.assert_allclose((before - stack.L) / rate, numeric, atol=1e-6)
 
 
-@every_activation
-@pytest.mark.parametrize("kind", ["moml", "opml"])
-def test_forward_and_backward_with_rate_zero_is_forward_propagation(activation, kind):
-    X, triplets = triplets_of(5, 100)
-    both = gradient_stack([kind] * 3, 5, 0.05, True, activation, 0.0, 0.1, "scaled", "below", False)
-    ahead = forward_stack([kind] * 3, 5, 0.05, activation)
-    show(both, X, triplets)
-    show(ahead, X, triplets)
-    np.testing.assert_allclose(np.stack(both.factors()), np.stack(ahead.factors()), rtol=1e-12, atol=1e-12)
-
-
-def test_one_layer_of_backward_propagation_is_the_first_order_form_of_opml():
-    X, triplets = triplets_of(4, 1)
-    stack = gradient_stack(["moml"], 4, 0.0, False, "relu", 0.1, 0.0, "scaled", "below", False)
-    show(stack, X, triplets)
-    p, q = X[triplets[0, 0]] - X[triplets[0, 1]], X[triplets[0, 0]] - X[triplets[0, 2]]
-    np.testing.assert_allclose(stack.L[0], np.eye(4) - 0.1 * (np.outer(p, p) - np.outer(q, q)), atol=1e-14)
-
-
 def test_weights_of_local_losses_fall_to_zero_and_no_further():
     X, triplets = triplets_of(4, 200)
     stack = gradient_stack(["moml"] * 2, 4, 0.01, True, "tanh", 0.5, 0.0, "hinge", "below", False)

@@ -76,8 +76,9 @@ def test_the_lift_equals_the_projection_by_all_eigenvalues(seed, d, rank, tau, s
 @pytest.mark.parametrize(("lam", "init"), [(1e-3, "zero"), (0.3, "zero"), (0.3, "identity")])
 def test_fit_equals_the_oracle(lam, init, cone, pairs):
     triplets = scan_triplets(Y)
-    later, start = triplets if pairs == "adjacent" else None, float(init == "identity")
-    M, counts = online.rdml(3 * X, triplets, lam, start, later, cone == "project")
+    only = iter([1 if i > j else 2 for _, i, j in triplets]) if pairs == "adjacent" else None
+    start = float(init == "identity") * np.eye(5)
+    M, counts = online.scan(online.rdml, 3 * X, triplets, lam, cone == "project", only, start=start)
     learner = RDML(lam, init=init, cone=cone, pairs=pairs, scale=None, scans=1, shuffle=False).fit(3 * X, Y)
     assert [learner.n_updates_, learner.n_cone_failures_] == counts.tolist()
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, rtol=1e-9, atol=1e-11)
@@ -86,7 +87,7 @@ def test_fit_equals_the_oracle(lam, init, cone, pairs):
 @pytest.mark.parametrize("lam", [1e-3, 0.05, 0.5])
 def test_a_layer_equals_the_oracle_and_stays_above_its_floor(lam):
     triplets, expected = scan_triplets(Y), []
-    L, counts = online.rdml_layer(2 * X, triplets, lam, expected)
+    L, counts = online.scan(online.rdml_layer, 2 * X, triplets, lam, outputs=expected)
     D = np.array(list(online.differences(2 * X, triplets)))
     layer, outputs = RDMLLayer(5, lam), np.empty(D.shape)
     assert layer.learn(D, outputs) == len(D)

@@ -3,6 +3,7 @@
 python -m tests.oracles.answers      # writes src/mloml/learners/answers.json
 """
 
+import itertools
 import json
 
 import numpy as np
@@ -26,80 +27,78 @@ def inverse(L):
     return np.linalg.inv(L.T @ L)
 
 
-def _sparse():
-    X = rows()
-    X.ravel()[::4] = 0.0
-    return X
+ROWS, SPARSE = rows(), rows()
+SPARSE.ravel()[::4] = 0.0
 
 
-def moml():
-    X, T, outputs = rows(), some_triplets(), []
-    L, counts = online.moml(X, T, 0.05, outputs=outputs)
-    alone, some = online.moml(X, T[:99], 0.05)
+def learn(step, *settings, rows=ROWS, count=600, **options):
+    """Return what a plain learner gives for the rows' first triplets."""
+    return online.scan(step, rows, some_triplets()[:count], *settings, **options)
+
+
+def moml_answer():
+    outputs = []
+    L, counts = learn(online.moml, 0.05, outputs=outputs)
+    alone, some = learn(online.moml, 0.05, count=99)
     ages = [np.append(c, c[0] % 256) for c in (counts, some)]  # the inverse is renewed every 256 steps
     return L, outputs, ages[0], inverse(L), alone, inverse(alone), ages[1]
 
 
-def moml_free():
-    return online.moml_free(rows(), some_triplets(), 0.05)
+def moml_free_answer():
+    return learn(online.moml_free, 0.05)
 
 
-def opml():
-    X, T, outputs = rows(), some_triplets(), []
-    L, counts = online.opml(X, T, 0.01, outputs=outputs)
-    return L, outputs, counts, *online.opml(X, T[:40], 0.4), *online.opml(_sparse(), T, 0.02)
-
-
-def lego():
-    X, T, outputs = rows(), some_triplets(), []
-    L, counts = online.lego(X, T, 0.1, 0.2, 2.0, outputs=outputs)
-    return L, outputs, counts, online.lego(X, T[:9], 5.0, 0.2, 2.0)[0]
-
-
-def rdml():
-    X, T = rows(), some_triplets()
-    turns = [(0, 1, 0), (0, 0, 1)]  # by turns the first partner is the later one, and the second
-    adjacent = online.rdml(X, T, 0.3, 1.0, later=[turns[k % 2] for k in range(len(T))])
-    return *online.rdml(X, T, 0.1), *adjacent, online.rdml(X, T, 0.3, 1.0, project=False)[0]
-
-
-def rdml_layer():
+def opml_answer():
     outputs = []
-    L, counts = online.rdml_layer(rows(), some_triplets(), 0.1, outputs)
+    L, counts = learn(online.opml, 0.01, outputs=outputs)
+    return L, outputs, counts, *learn(online.opml, 0.4, count=40), *learn(online.opml, 0.02, rows=SPARSE)
+
+
+def lego_answer():
+    outputs, targets = [], (0.2, 2.0)
+    L, counts = learn(online.lego, 0.1, targets, outputs=outputs)
+    return L, outputs, counts, learn(online.lego, 5.0, targets, count=9)[0]
+
+
+def rdml_answer():
+    adjacent = learn(online.rdml, 0.3, True, itertools.cycle([1, 2]))
+    return *learn(online.rdml, 0.1, start=np.zeros((21, 21))), *adjacent, learn(online.rdml, 0.3, False)[0]
+
+
+def rdml_layer_answer():
+    outputs = []
+    L, counts = learn(online.rdml_layer, 0.1, outputs=outputs)
     return L, outputs, counts, inverse(L)
 
 
-def oasis():
-    T = some_triplets()
-    return *online.oasis(rows(), T, 0.1), *online.oasis(_sparse(), T, 0.1)
+def oasis_answer():
+    return *learn(online.oasis, 0.1), *learn(online.oasis, 0.1, rows=SPARSE)
 
 
-def slmoml():
-    X, T = rows(), some_triplets()
-    return *online.slmoml(X, T, 0.1, 1.5), online.slmoml(X, T[:50], 2.0, 1.0)[0]
+def slmoml_answer():
+    return *learn(online.slmoml, 0.1, 1.5), learn(online.slmoml, 2.0, 1.0, count=50)[0]
 
 
-def diagonal_moml():
-    w, counts = online.diagonal_moml(rows(), some_triplets(), 0.4, 0.1, 0.2)
-    return w, counts[:1], *online.diagonal_moml(_sparse(), some_triplets(), 0.4, 0.3, 0.0)
+def diagonal_moml_answer():
+    w, counts = learn(online.diagonal_moml, 0.4, 0.1, 0.2, start=np.ones(21))
+    return w, counts[:1], *learn(online.diagonal_moml, 0.4, 0.3, 0.0, start=np.ones(21), rows=SPARSE)
 
 
-def low_rank_moml():
-    T, outputs, more = some_triplets(), [], []
-    start = np.cos(np.arange(2.0 * 21)).reshape(21, 2).T
-    L, counts = online.low_rank_moml(rows(), T[:40], 0.9, start, outputs)
-    S, others = online.low_rank_moml(_sparse(), T, 0.02, start, more)
+def low_rank_moml_answer():
+    outputs, more, start = [], [], np.cos(np.arange(2.0 * 21)).reshape(21, 2).T
+    L, counts = learn(online.low_rank_moml, 0.9, start=start, outputs=outputs, count=40)
+    S, others = learn(online.low_rank_moml, 0.02, start=start, outputs=more, rows=SPARSE)
     return L.T, np.concatenate([outputs, np.zeros((560, 3, 2))]), counts, S.T, more, others
 
 
-def rows_():
+def rows_answer():
     def sums(X):
         return [len(X), np.abs(X).max(), (X**2).sum() / np.abs(X).max() ** 2]
 
     return sums(rows()), sums(np.concatenate([rows(50), 9.0 * rows(50)]))
 
 
-def triplets():
+def triplets_answer():
     X, y, backwards = rows(60) / 2.0, codes(60), np.arange(59, -1, -1)
     found = [7 + online.triplets_of(y, backwards, released) for released in (True, False)]
     single, told = np.zeros((60, 1, 3, 21)), np.zeros(60)
@@ -111,7 +110,7 @@ def triplets():
     return *found, differences(rows(), found[0]), single, told, np.array(latest), -1
 
 
-def propagation():
+def propagation_answer():
     X, T = rows(), some_triplets()[:150]
     back = stack.learn(X, T, ["moml"] * 3, 0.02, "relu", "bp", 0.02, 0.01)
     both = stack.learn(X, T, ["moml", "opml", "moml"], 0.02, "tanh", "fbp", 0.02, 0.01, "hinge")
@@ -122,7 +121,7 @@ def propagation():
     return tuple(part for (L, w, counts), N in found for part in (L, w, counts[:, 0], N))
 
 
-def neighbours_():
+def neighbours_answer():
     """Return the same from the plain search."""
     found = []
     for n, d in ((300, 21), (60, 300)):
@@ -135,7 +134,7 @@ def neighbours_():
     return (*found, similar, neighbours.vote(similar, codes(60)))
 
 
-def lmnn_():
+def lmnn_answer():
     order = np.argsort(lmnn_labels(), kind="stable")
     X, y = rows(300)[order], lmnn_labels()[order]
     targets = lmnn.target_neighbours(X, y, 3)
@@ -143,7 +142,7 @@ def lmnn_():
     return targets, *(part for pair in found for part in pair)
 
 
-def descent_():
+def descent_answer():
     S, Y, _, g = descent_memory()
     found = []
     for pairs in ([], [0, 1], [2, 3, 0, 1]):  # oldest first
@@ -152,7 +151,7 @@ def descent_():
     return tuple(found)
 
 
-def lmdml_():
+def lmdml_answer():
     """Return the same from the plain visits."""
     M, X, y, targets, order = lmdml_start()
     M, after, updates, loss = lmdml.epoch(M, X, y, targets, order.tolist(), 0, 15.0)
@@ -160,7 +159,7 @@ def lmdml_():
     return M, np.array(after), np.array([len(order), updates]), loss, mean
 
 
-def mlcc_():
+def mlcc_answer():
     """Return the same from the sums over all constraints."""
     X, y = rows(120), codes(120)
     L = 1.5 * np.eye(21) + 0.1 * rows(21)
@@ -171,33 +170,17 @@ def mlcc_():
     return tuple(found)
 
 
-NAMES = [
-    "moml",
-    "moml_free",
-    "opml",
-    "lego",
-    "rdml",
-    "rdml_layer",
-    "oasis",
-    "slmoml",
-    "diagonal_moml",
-    "low_rank_moml",
-    "rows",
-    "triplets",
-    "propagation",
-    "neighbours",
-    "lmnn",
-    "descent",
-    "lmdml",
-    "mlcc",
-]
+ALGORITHMS = {
+    name.removesuffix("_answer"): answer
+    for name, answer in list(globals().items())
+    if name.endswith("_answer")
+}
 
 
-def results(name):
-    """What an algorithm's problem gives, by plain code."""
-    return (globals().get(f"{name}_") or globals()[name])()
+def known_answers():
+    """Return the digests of all results, by algorithm."""
+    return {name: [digest(result) for result in answer()] for name, answer in ALGORITHMS.items()}
 
 
 if __name__ == "__main__":
-    known = {name: [digest(result) for result in results(name)] for name in NAMES}
-    ANSWERS.write_text(json.dumps(known, indent=1) + "\n")
+    ANSWERS.write_text(json.dumps(known_answers(), indent=1) + "\n")

@@ -36,7 +36,14 @@ def step_from(M: Array, u: Array, v: Array, rate: float, bound: float) -> Array:
 
 
 def epoch(
-    M: Array, X: Array, codes: Codes, targets: Index, order: list[int], step: int, bound: float
+    M: Array,
+    X: Array,
+    codes: Codes,
+    targets: Index,
+    order: list[int],
+    step: int,
+    bound: float,
+    rate: float = 1.0,
 ) -> tuple[Array, list[int], int, float]:
     """Visit the samples in order; return M, the next order, the updates and the sum of the hinges."""
     order, front, loss = list(order), 0, 0.0
@@ -44,7 +51,7 @@ def epoch(
         step += 1
         value, u, v = hinge(M, X, codes, targets, i)
         if value > 0:
-            M, loss = step_from(M, u, v, step**-0.5, bound), loss + value
+            M, loss = step_from(M, u, v, rate * step**-0.5, bound), loss + value
             order[position], order[front] = order[front], order[position]
             front += 1
     return M, order, front, loss

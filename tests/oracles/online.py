@@ -1,8 +1,8 @@
 """The online learners again in plain NumPy: explicit inverses and eigenvalues, one triplet after the other.
 
-Every function takes dense rows, triplets of row numbers and the settings, starts where the learner starts,
-and returns the learned matrix and ``[updates, cone failures]``. To a list ``outputs`` it appends, after each
-triplet, what the factor makes of ``p = x - xp``, ``q = x - xq`` and ``h = x``: an array (3, d).
+A step takes what was learned so far, the rows ``p = x - xp``, ``q = x - xq`` and ``h = x`` of a triplet, the
+counters ``[updates, cone failures]`` and the settings, and returns what is learned then. :func:`scan` takes
+one for each triplet.
 """
 
 from __future__ import annotations
@@ -17,10 +17,25 @@ from mloml.arrays import Array, Triplets
 Learned = tuple[Array, Any]
 
 
-def differences(rows: Array, triplets: Triplets) -> Iterator[tuple[Array, Array, Array]]:
+def differences(rows: Array, triplets: Triplets) -> Iterator[Array]:
     """Yield p, q and h of each triplet."""
     for t, i, j in triplets:
-        yield rows[t] - rows[i], rows[t] - rows[j], rows[t]
+        yield np.stack([rows[t] - rows[i], rows[t] - rows[j], rows[t]])
+
+
+def scan(
+    step: Any, rows: Array, triplets: Triplets, *settings: Any, start: Any = None, outputs: Any = None
+) -> Learned:
+    """Start at the identity, or elsewhere; return what was learned and the counters.
+
+    To a list ``outputs`` append, after each triplet, what the factor makes of p, q and h: an array (3, d).
+    """
+    learned, counts = np.eye(rows.shape[1]) if start is None else start, np.zeros(2)
+    for D in differences(rows, triplets):
+        learned = step(learned, D, counts, *settings)
+        if outputs is not None:
+            outputs.append(D @ learned.T)
+    return learned, counts
 
 
 def hinge(L: Array, p: Array, q: Array) -> float:
@@ -40,184 +55,135 @@ def frame(L: Array, M: Array) -> Array:
     return root(K @ M @ K.T) @ L
 
 
-def moml(
-    rows: Array,
-    triplets: Triplets,
-    gamma: float,
-    keep: float = 0.1,
-    floor: float = 0.1,
-    outputs: list[Array] | None = None,
-) -> Learned:
-    """The whole push and a pull that is shortened to stay in the cone; returns the factor."""
-    L, counts = np.eye(rows.shape[1]), np.zeros(2)
-    for p, q, h in differences(rows, triplets):
-        if hinge(L, p, q) > 0:
-            pushed = L.T @ L + gamma * np.outer(q, q)
-            s = p @ np.linalg.solve(pushed, p)
-            pull = max(0.0, min(gamma, (1 - keep) / s, 1 / s - floor / (p @ p))) if s > 0 else gamma
-            L = frame(L, pushed - pull * np.outer(p, p))
-            counts += 1, pull < gamma
-        if outputs is not None:
-            outputs.append(np.stack([p, q, h]) @ L.T)
-    return L, counts
+# Factors: these learn as layers of a stack, too -------------------------------------------------------------
 
 
-def moml_free(rows: Array, triplets: Triplets, gamma: float) -> Learned:
-    """Eq. 6 as it is printed; returns M, which may be indefinite."""
-    M, counts = np.eye(rows.shape[1]), np.zeros(2)
-    for p, q, _ in differences(rows, triplets):
-        if 1 + p @ M @ p - q @ M @ q > 0:
-            M = M - gamma * (np.outer(p, p) - np.outer(q, q))
-            counts += 1, 0
-    return M, counts
+def moml(L: Array, D: Array, counts: Array, gamma: float, keep: float = 0.1, floor: float = 0.1) -> Array:
+    """The whole push and a pull that is shortened to stay in the cone."""
+    p, q, _ = D
+    if hinge(L, p, q) <= 0:
+        return L
+    pushed = L.T @ L + gamma * np.outer(q, q)
+    s = p @ np.linalg.solve(pushed, p)
+    pull = max(0.0, min(gamma, (1 - keep) / s, 1 / s - floor / (p @ p))) if s > 0 else gamma
+    counts += 1, pull < gamma
+    return frame(L, pushed - pull * np.outer(p, p))
 
 
-def opml(
-    rows: Array,
-    triplets: Triplets,
-    gamma: float,
-    start: Array | None = None,
-    outputs: list[Array] | None = None,
-) -> Learned:
-    """``L (I + gamma pp' - g_q qq')^-1``; returns the factor, which may have fewer rows than features."""
-    d = rows.shape[1]
-    L, counts = np.eye(d) if start is None else start, np.zeros(2)
-    for p, q, h in differences(rows, triplets):
-        if hinge(L, p, q) > 0:
-            pulled = np.eye(d) + gamma * np.outer(p, p)
-            s = q @ np.linalg.solve(pulled, q)
-            push = min(gamma, 0.9 / s) if s > 0 else gamma
-            L = L @ np.linalg.inv(pulled - push * np.outer(q, q))
-            counts += 1, push < gamma
-        if outputs is not None:
-            outputs.append(np.stack([p, q, h]) @ L.T)
-    return L, counts
+def opml(L: Array, D: Array, counts: Array, gamma: float) -> Array:
+    """``L (I + gamma pp' - g_q qq')^-1``; the factor may have fewer rows than features."""
+    p, q, _ = D
+    if hinge(L, p, q) <= 0:
+        return L
+    pulled = np.eye(len(p)) + gamma * np.outer(p, p)
+    s = q @ np.linalg.solve(pulled, q)
+    push = min(gamma, 0.9 / s) if s > 0 else gamma
+    counts += 1, push < gamma
+    return L @ np.linalg.inv(pulled - push * np.outer(q, q))
 
 
-def low_rank_moml(
-    rows: Array, triplets: Triplets, gamma: float, start: Array, outputs: list[Array] | None = None
-) -> Learned:
-    """OPML's step with half of gamma; returns the factor."""
-    return opml(rows, triplets, gamma / 2, start, outputs)
+def low_rank_moml(L: Array, D: Array, counts: Array, gamma: float) -> Array:
+    """OPML's step with half of gamma."""
+    return opml(L, D, counts, gamma / 2)
+
+
+def lego(L: Array, D: Array, counts: Array, eta: float, targets: tuple[float, float] = (0.1, 1.0)) -> Array:
+    """Draw each pair to its target by the LogDet step on M; the factor follows."""
+    for z, target in zip(D[:2], targets, strict=True):
+        old = (L @ z) @ (L @ z)
+        if old < 1e-12:
+            continue
+        linear = eta * target * old - 1
+        new = (linear + np.sqrt(linear**2 + 4 * eta * old**2)) / (2 * eta * old)
+        L = frame(L, np.linalg.inv(np.linalg.inv(L.T @ L) + eta * (new - target) * np.outer(z, z)))
+        counts += 1, 0
+    return L
+
+
+def rdml_layer(L: Array, D: Array, counts: Array, lam: float) -> Array:
+    """RDML in a stack, where the metric stays above 1e-4."""
+    for z, sign in zip(D[:2], (1, -1), strict=True):
+        M = L.T @ L
+        if sign * (1 - z @ M @ z) > 0:
+            continue
+        new, failed = M - lam * sign * np.outer(z, z), False
+        if 1 - lam * sign * (z @ np.linalg.solve(M, z)) < 0.5:
+            values, vectors = np.linalg.eigh(new)
+            failed = values[0] < 1e-4
+            new = new + failed * (1e-4 - values[0]) * np.outer(vectors[:, 0], vectors[:, 0])
+        L = frame(L, new)
+        counts += 1, failed
+    return L
+
+
+# Matrices and weights ---------------------------------------------------------------------------------------
+
+
+def moml_free(M: Array, D: Array, counts: Array, gamma: float) -> Array:
+    """Eq. 6 as it is printed; M may become indefinite."""
+    p, q, _ = D
+    active = 1 + p @ M @ p - q @ M @ q > 0
+    counts += active, 0
+    return M - active * gamma * (np.outer(p, p) - np.outer(q, q))
 
 
 def diagonal_moml(
-    rows: Array, triplets: Triplets, gamma: float, keep: float = 0.1, floor: float = 0.1
-) -> Learned:
-    """The whole push on each weight and MOML's rule for its pull; returns the weights."""
-    w, counts = np.ones(rows.shape[1]), np.zeros(2)
-    for p, q, _ in differences(rows, triplets):
-        if 1 + w @ (p**2 - q**2) > 0:
-            pushed, pull = w + gamma * q**2, np.full(len(w), gamma)
-            for i in np.flatnonzero(p):
-                s = p[i] ** 2 / pushed[i]
-                pull[i] = max(0.0, min(gamma, (1 - keep) / s, 1 / s - floor / p[i] ** 2))
-            w = pushed - pull * p**2
-            counts += 1, np.any(pull < gamma)
-    return w, counts
+    w: Array, D: Array, counts: Array, gamma: float, keep: float = 0.1, floor: float = 0.1
+) -> Array:
+    """The whole push on each weight and MOML's rule for its pull."""
+    p, q, _ = D
+    if 1 + w @ (p**2 - q**2) <= 0:
+        return w
+    pushed, pull = w + gamma * q**2, np.full(len(w), gamma)
+    for i in np.flatnonzero(p):
+        s = p[i] ** 2 / pushed[i]
+        pull[i] = max(0.0, min(gamma, (1 - keep) / s, 1 / s - floor / p[i] ** 2))
+    counts += 1, np.any(pull < gamma)
+    return pushed - pull * p**2
 
 
-def lego(
-    rows: Array,
-    triplets: Triplets,
-    eta: float,
-    lower: float,
-    upper: float,
-    outputs: list[Array] | None = None,
-) -> Learned:
-    """Draw each pair to its target by the LogDet step on M; returns the factor that follows."""
-    L, counts = np.eye(rows.shape[1]), np.zeros(2)
-    for p, q, h in differences(rows, triplets):
-        for z, target in ((p, lower), (q, upper)):
-            old = (L @ z) @ (L @ z)
-            if old < 1e-12:
-                continue
-            linear = eta * target * old - 1
-            new = (linear + np.sqrt(linear**2 + 4 * eta * old**2)) / (2 * eta * old)
-            M = np.linalg.inv(np.linalg.inv(L.T @ L) + eta * (new - target) * np.outer(z, z))
-            L = frame(L, M)
-            counts += 1, 0
-        if outputs is not None:
-            outputs.append(np.stack([p, q, h]) @ L.T)
-    return L, counts
+def rdml(M: Array, D: Array, counts: Array, lam: float, project: bool = True, only: Any = None) -> Array:
+    """Perceptron steps on pairs; negative eigenvalues are cut after a similar pair's step.
 
-
-def rdml(
-    rows: Array,
-    triplets: Triplets,
-    lam: float,
-    start: float = 0.0,
-    later: Any = None,
-    project: bool = True,
-) -> Learned:
-    """Perceptron steps on pairs; negative eigenvalues are cut after a similar pair's step. Returns M.
-
-    ``later`` are the numbers by which only the pair with the later partner counts: the triplets themselves.
+    ``only`` yields for each triplet which of its pairs counts: 0 both, 1 the similar one, 2 the other.
     """
-    M, counts = start * np.eye(rows.shape[1]), np.zeros(2)
-    for k, (p, q, _) in enumerate(differences(rows, triplets)):
-        for z, sign, side in ((p, 1, 1), (q, -1, 2)):
-            left_out = later is not None and later[k][side] < later[k][3 - side]
-            if left_out or sign * (1 - z @ M @ z) > 0:
-                continue
-            M = M - lam * sign * np.outer(z, z)
-            failed = False
-            if sign == 1 and project:
-                values, vectors = np.linalg.eigh(M)
-                failed = values[0] < -1e-13 * max(np.diag(M).max(), lam * z @ z)
-                M = (vectors * np.maximum(values, 0)) @ vectors.T if failed else M
-            counts += 1, failed
-    return M, counts
-
-
-def rdml_layer(rows: Array, triplets: Triplets, lam: float, outputs: list[Array] | None = None) -> Learned:
-    """The same in a layer of a stack, where the metric stays above 1e-4; returns the factor."""
-    L, counts = np.eye(rows.shape[1]), np.zeros(2)
-    for p, q, h in differences(rows, triplets):
-        for z, sign in ((p, 1), (q, -1)):
-            M = L.T @ L
-            if sign * (1 - z @ M @ z) > 0:
-                continue
-            new, failed = M - lam * sign * np.outer(z, z), False
-            if 1 - lam * sign * (z @ np.linalg.solve(M, z)) < 0.5:
-                values, vectors = np.linalg.eigh(new)
-                failed = values[0] < 1e-4
-                new = new + failed * (1e-4 - values[0]) * np.outer(vectors[:, 0], vectors[:, 0])
-            L = frame(L, new)
-            counts += 1, failed
-        if outputs is not None:
-            outputs.append(np.stack([p, q, h]) @ L.T)
-    return L, counts
-
-
-def oasis(rows: Array, triplets: Triplets, C: float) -> Learned:
-    """Passive-aggressive steps on the similarity ``u'Wv``; returns W."""
-    W, counts = np.eye(rows.shape[1]), np.zeros(2)
-    for t, i, j in triplets:
-        x, r = rows[t], rows[i] - rows[j]
-        loss, square = 1 - x @ W @ r, (x @ x) * (r @ r)
-        if loss > 0 and square > 0:
-            W = W + min(C, loss / square) * np.outer(x, r)
-            counts += 1, 0
-    return W, counts
-
-
-def slmoml(rows: Array, triplets: Triplets, C: float, margin: float = 1.0) -> Learned:
-    """``(M^-1 + tau A)^-1``, tau by bisection: up to C, and not past where the hinge is 0; returns M."""
-    M, counts = np.eye(rows.shape[1]), np.zeros(2)
-    for p, q, _ in differences(rows, triplets):
-        N, A = np.linalg.inv(M), np.outer(p, p) - np.outer(q, q)
-        if margin + np.sum(M * A) <= 0:
+    side = next(only) if only else 0
+    for z, sign, own in ((D[0], 1, 1), (D[1], -1, 2)):
+        if side == 3 - own or sign * (1 - z @ M @ z) > 0:
             continue
-        low, high, tau = 0.0, C, C
-        while low < tau:
-            new = N + tau * A
-            past = np.linalg.eigvalsh(new)[0] <= 0 or margin + np.sum(np.linalg.inv(new) * A) < 0
-            low, high = (low, tau) if past else (tau, high)
-            tau = (low + high) / 2 if low < (low + high) / 2 < high else low
-        M = np.linalg.inv(N + tau * A)
-        counts += 1, 0
-    return M, counts
+        M, failed = M - lam * sign * np.outer(z, z), False
+        if sign == 1 and project:
+            values, vectors = np.linalg.eigh(M)
+            failed = values[0] < -1e-13 * max(np.diag(M).max(), lam * z @ z)
+            M = (vectors * np.maximum(values, 0)) @ vectors.T if failed else M
+        counts += 1, failed
+    return M
+
+
+def oasis(W: Array, D: Array, counts: Array, C: float) -> Array:
+    """Passive-aggressive steps on the similarity ``u'Wv``."""
+    x, r = D[2], D[1] - D[0]  # xp - xq
+    loss, square = 1 - x @ W @ r, (x @ x) * (r @ r)
+    if loss <= 0 or square == 0:
+        return W
+    counts += 1, 0
+    return W + min(C, loss / square) * np.outer(x, r)
+
+
+def slmoml(M: Array, D: Array, counts: Array, C: float, margin: float = 1.0) -> Array:
+    """``(M^-1 + tau A)^-1``, tau by bisection: up to C, and not past where the hinge is 0."""
+    p, q, _ = D
+    N, A = np.linalg.inv(M), np.outer(p, p) - np.outer(q, q)
+    if margin + np.sum(M * A) <= 0:
+        return M
+    low, high, tau = 0.0, C, C
+    while low < tau:
+        new = N + tau * A
+        past = np.linalg.eigvalsh(new)[0] <= 0 or margin + np.sum(np.linalg.inv(new) * A) < 0
+        low, high = (low, tau) if past else (tau, high)
+        tau = (low + high) / 2 if low < (low + high) / 2 < high else low
+    counts += 1, 0
+    return np.linalg.inv(N + tau * A)
 
 
 def triplets_of(codes: Any, order: Any, released: bool) -> Array:

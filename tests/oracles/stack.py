@@ -1,9 +1,9 @@
 """A stack in plain NumPy, formula by formula, with explicit inverses and eigenvalues: slow and obvious."""
 
 import numpy as np
+from tests.oracles import online
 
-KEEP = FLOOR = 0.1
-RDML_FLOOR, HALF = 1e-4, 0.5
+LAYERS = {"moml": online.moml, "opml": online.opml, "lego": online.lego, "rdml": online.rdml_layer}
 
 
 def phi(Z, activation):
@@ -21,78 +21,14 @@ def hinge(Z):
     return float(1 + u @ u - v @ v)
 
 
-def root(M):
-    values, vectors = np.linalg.eigh(M)
-    return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-
-
-def frame(L, M):
-    """The factor of M that keeps L's axes: the symmetric root of M seen from L, times L."""
-    K = np.linalg.inv(L).T
-    return root(K @ M @ K.T) @ L
-
-
-def moml_layer(L, p, q, step, counts, keep=KEEP, floor=FLOOR):
-    M = L.T @ L
-    if step == 0 or 1 + p @ M @ p - q @ M @ q <= 0:
-        return L
-    pushed = M + step * np.outer(q, q)
-    s = float(p @ np.linalg.solve(pushed, p))
-    pull = max(0.0, min(step, (1 - keep) / s, 1 / s - floor / float(p @ p))) if s > 0 else step
-    counts += [1, pull < step]
-    return frame(L, pushed - pull * np.outer(p, p))
-
-
-def opml_layer(L, p, q, step, counts, kept=0.1):
-    if step == 0 or 1 + (L @ p) @ (L @ p) - (L @ q) @ (L @ q) <= 0:
-        return L
-    eye = np.eye(len(p))
-    s = q @ np.linalg.solve(eye + step * np.outer(p, p), q)
-    push = min(step, (1 - kept) / s) if s > 0 else step
-    counts += [1, push < step]
-    return L @ np.linalg.inv(eye + step * np.outer(p, p) - push * np.outer(q, q))
-
-
-def lego_layer(L, p, q, step, counts, targets=(0.1, 1.0)):
-    for z, target in zip((p, q), targets, strict=True):
-        w = L.T @ (L @ z)
-        old = z @ w
-        if step == 0 or old < 1e-12:
-            continue
-        linear = step * target * old - 1
-        new = (linear + np.sqrt(linear**2 + 4 * step * old**2)) / (2 * step * old)
-        s = step * (new - target) / (1 + step * (new - target) * old)
-        L = L - (1 - np.sqrt(1 - s * old)) / old * np.outer(L @ z, w)
-        counts += [1, 0]
-    return L
-
-
-def rdml_layer(L, p, q, step, counts):
-    """The metric stays above a floor, so that it has an inverse."""
-    for z, sign in ((p, 1), (q, -1)):
-        M = L.T @ L
-        if step == 0 or sign * (1 - z @ M @ z) > 0:
-            continue
-        counts += [1, 0]
-        new = M - step * sign * np.outer(z, z)
-        if 1 - step * sign * (z @ np.linalg.solve(M, z)) < HALF:
-            values, vectors = np.linalg.eigh(new)
-            if values[0] < RDML_FLOOR:
-                counts += [0, 1]
-                new += (RDML_FLOOR - values[0]) * np.outer(vectors[:, 0], vectors[:, 0])
-        L = frame(L, new)
-    return L
-
-
-LAYERS = {"moml": moml_layer, "opml": opml_layer, "lego": lego_layer, "rdml": rdml_layer}
-
-
 def forward(H, layers, kinds, steps, activation, counts):
     """Let every layer learn from the samples in the columns of H; return all inputs and outputs."""
     inputs, outputs = [], []
     for i, kind in enumerate(kinds):
         inputs.append(H)
-        layers[i] = LAYERS[kind](layers[i], H[:, 0] - H[:, 1], H[:, 0] - H[:, 2], steps[i], counts[i])
+        if steps[i]:
+            D = np.stack([H[:, 0] - H[:, 1], H[:, 0] - H[:, 2], H[:, 0]])
+            layers[i] = LAYERS[kind](layers[i], D, counts[i], steps[i])
         outputs.append(layers[i] @ H)
         H = phi(outputs[-1], activation)
     return inputs, outputs

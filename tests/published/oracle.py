@@ -6,6 +6,7 @@ Nothing here is imported from the package, so that a mistake there is not made h
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import stats
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
-PAPER = ROOT / "src" / "mloml" / "analysis" / "paper"
+PAPER = ROOT / "src" / "mloml" / "paper"
 VARIANTS = {"spect": "spect_paper", "mlprove": "mlprove_paper"}
 STACKS = ("mloml_r", "mloml_s", "mloml_t")
 
@@ -31,19 +32,24 @@ def errors(run: str) -> pd.DataFrame:
     return cells.pivot_table(index=["dataset", "split"], columns="algorithm", values="error")
 
 
-def said(artefact: str) -> str:
-    """Return what an artefact says in short, without the backslashes of Markdown."""
-    return (REFERENCE / artefact / "findings.md").read_text(encoding="utf-8").replace("\\", "")
+def csv(name: str) -> pd.DataFrame:
+    """Return a published table; an empty field is an empty text."""
+    return pd.read_csv(REFERENCE / f"{name}.csv", keep_default_na=False)
 
 
-def claims() -> pd.DataFrame:
-    """Return the claim table."""
-    return pd.read_csv(REFERENCE / "claims" / "claims.csv", keep_default_na=False)
+def numbers(text: str) -> list[float]:
+    """Return the numbers of a text, in order: those of ``81/41/21`` are three."""
+    return [float(word) for word in re.findall(r"(?<![\w.])\d*\.?\d+", text.replace(",", ""))]
+
+
+def headline(artefact: str) -> str:
+    """Return what an artefact says in short."""
+    return json.loads((REFERENCE / artefact / "artefact.json").read_text(encoding="utf-8"))["headline"]
 
 
 def claim(beginning: str) -> pd.Series:
     """Return the row of the claim table that begins so."""
-    (row,) = (row for _, row in claims().iterrows() if row["claim"].startswith(beginning))
+    (row,) = (row for _, row in csv("claims/claims").iterrows() if row["claim"].startswith(beginning))
     return row
 
 
@@ -56,11 +62,6 @@ def by_share(part: int, whole: int) -> str:
         if 2 * part > whole
         else "not reproduced"
     )
-
-
-def titles(artefact: str) -> dict[str, str]:
-    """Return the printed names of an artefact's algorithms."""
-    return json.loads((REFERENCE / artefact / "artefact.json").read_text(encoding="utf-8"))["titles"]
 
 
 def p_plain(difference) -> float:
@@ -124,6 +125,5 @@ def holm(p_values) -> np.ndarray:
 
 def wilcoxon(difference) -> float:
     """Return the p-value of Wilcoxon's signed-rank test; 1 if nothing differs."""
-    d = np.asarray(difference, float)
-    d = np.where(np.abs(d) < 1e-10, 0.0, d)
+    d = np.round(np.asarray(difference, float), 10)  # equal differences of counts are equal
     return float(stats.wilcoxon(d).pvalue) if d.any() else 1.0

@@ -1,23 +1,48 @@
-"""From the config tree and the command line to validated dataclasses."""
+"""From the config tree and the command line to validated dataclasses: Hydra composes, once; we check.
+
+The tree is ``conf/``, and folders of the user's laid out like it, which travel among the overrides as
+``hydra.searchpath=[FOLDER]`` (``--config-dir FOLDER`` on a command line).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+import json
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
+import yaml
+from hydra import compose, initialize_config_dir
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Glob, Override
+from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from mloml.config import overrides as override_checks
-from mloml.config.schema import Algorithm, ExecutionConfig, ProtocolConfig, Study
-from mloml.config.tree import compose_members, compose_one, search_path, search_path_override
-from mloml.datasets.catalogue import DatasetConfig, DataSettings
-from mloml.errors import ConfigError, suggestion
-from mloml.experiments.lookup import learner_class, parameter_names
+from mloml.config import conf_dir
+from mloml.config.lookup import learner_class, parameter_names
+from mloml.config.schema import Algorithm, DatasetConfig, DataSettings, ExecutionConfig, ProtocolConfig, Study
+from mloml.errors import ConfigError, require, suggestion
 
 T = TypeVar("T")
 
-DESCRIPTION = ("name", "title", "learner", "note", "grid")
+RUN = ("dataset", "algorithm", "protocol", "execution", "data", "record")
+STUDY = ("name", "datasets", "algorithms", "protocol", "execution", "data", "record", "leave_out")
+"""The fields of ``conf/config.yaml`` (one dataset under one algorithm) and ``conf/study.yaml`` (several)."""
+
+HYDRA = ("hydra.searchpath", "hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir")
+"""Hydra's own settings that have an effect here."""
+
+FREE = ("algorithm.", "execution.slurm.", "hydra.")
+"""Groups whose keys may be left out: parameters of a learner, what is handed on to a cluster."""
+
+DESCRIPTION = ("name", "title", "learner", "_target_", "note", "grid")
 """Keys of an algorithm's YAML that are not parameters of its learner."""
 
 SET_BY_PROTOCOL = ("random_state",)
@@ -25,74 +50,198 @@ SET_BY_PROTOCOL = ("random_state",)
 
 
 def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
-    """Compose an experiment of the paper.
+    """Compose an experiment: ``conf/experiment/<name>.yaml``.
 
     >>> compose_study("table2", ["datasets=[iris]", "algorithms=[euclidean]"]).datasets[0].name
     'iris'
     """
-    config, beside = compose_config(f"experiment/{name}", overrides), search_path(overrides)
-    sets, variants = (
-        [_variant(entry, key) for entry in _listed(config, key)] for key in ("datasets", "algorithms")
-    )
-    datasets = compose_members("dataset", [base for base, _ in sets], beside)
-    bases = compose_members("algorithm", [base for base, _ in variants], beside)
+    folders, config = search_path(overrides), compose_config("study", overrides, name)
+    settings = _settings(config)
+    sets, variants = _variants(config, "datasets"), _variants(config, "algorithms")
+    datasets = compose_members("dataset", [base for base, _ in sets], folders)
+    algorithms = compose_members("algorithm", [base for base, _ in variants], folders)
     return Study(
         name=config.name,
-        datasets=[
-            typed(DatasetConfig, {**_plain(datasets[base]), **changes}, "dataset") for base, changes in sets
-        ],
-        algorithms=[_changed(base, bases[base], changes, config) for base, changes in variants],
-        folders=tuple(beside),
+        datasets=[typed(DatasetConfig, datasets[base] | changes, "dataset") for base, changes in sets],
+        algorithms=[_changed(base, algorithms[base], changes, config) for base, changes in variants],
+        folders=tuple(folders),
         leave_out=_left_out(config),
-        **_settings(config),
+        **settings,
     )
 
 
-def study_from_config(config: DictConfig, name: str, folders: tuple[str, ...] = ()) -> Study:
-    """Return the study of a composed ``config.yaml``: one dataset under one algorithm.
+class Run(NamedTuple):
+    """One dataset under one algorithm, the folder of its results, and that of its sweep's table."""
 
-    ``folders`` are those of the user's own that took part.
+    study: Study
+    folder: Path
+    sweep: Path
+
+
+def compose_run(overrides: Sequence[str] = (), job: int | None = None) -> Run:
+    """Compose one dataset under one algorithm: ``conf/config.yaml``; ``job`` is its number in a sweep.
+
+    >>> compose_run(["dataset=wine", "algorithm=moml"]).folder.as_posix()
+    'results/runs/wine/moml'
     """
-    return Study(
-        name=name,
+    folders, config = search_path(overrides), compose_config("config", overrides)
+    study = Study(
+        name="runs",
         datasets=[typed(DatasetConfig, config.dataset, "dataset")],
         algorithms=[algorithm(config.algorithm)],
-        folders=folders,
+        folders=tuple(folders),
         **_settings(config),
     )
+    config.hydra.job.num = job or 0
+    with _one_line():
+        sweep = Path(config.hydra.sweep.dir)
+        folder = Path(config.hydra.run.dir) if job is None else sweep / str(config.hydra.sweep.subdir)
+    return Run(study, folder, sweep)
 
 
-def compose_config(config_name: str, overrides: Sequence[str]) -> DictConfig:
-    """Compose with Hydra; unknown options and misspelt keys are refused with a suggestion first."""
-    parsed = override_checks.parse(overrides)
-    fields = override_checks.RUN if config_name == "config" else override_checks.EXPERIMENT
-    override_checks.check_one_run(parsed, fields)
-    beside = search_path(overrides)
-    in_groups = [override for override in parsed if override.key_or_group in override_checks.GROUPS]
-    override_checks.check(in_groups, OmegaConf.create(), beside)
-    try:
-        return compose_one(config_name, overrides)
-    except ConfigError:
-        groups = [override.input_line for override in in_groups if override.input_line]
-        base = compose_one(config_name, [*groups, search_path_override(beside)])
-        override_checks.check(parsed, base, beside)
-        raise  # nothing we can say better than Hydra
+def compose_datasets(names: Sequence[str], folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
+    """Compose several datasets' configs."""
+    found = compose_members("dataset", names, folders)
+    return {name: typed(DatasetConfig, node, f"dataset/{name}.yaml: dataset") for name, node in found.items()}
+
+
+def compose_config(config_name: str, overrides: Sequence[str], experiment: str = "") -> DictConfig:
+    """Compose ``config`` or ``study`` with Hydra, Hydra's own settings included; a mistake is one line."""
+    parsed = parse(overrides)
+    _check(parsed, STUDY if config_name == "study" else RUN)
+    chosen = [f"experiment={experiment}"] if experiment else []
+    with _one_line(parsed), _loader():
+        return compose(config_name, overrides=[*chosen, *overrides], return_hydra_config=True)
+
+
+def compose_members(
+    group: str, names: Sequence[str], folders: Sequence[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """Compose several options of one group side by side, each as ``group=name`` alone would be.
+
+    References to other groups, such as ``${protocol.scans}``, are left for the caller to resolve.
+
+    >>> compose_members("algorithm", ["mloml_s"])["mloml_s"]["activation"]
+    'sigmoid'
+    """
+    words = [f"+{group}@m{number}={name}" for number, name in enumerate(names)]
+    with _one_line(), _loader():
+        members = compose(overrides=[*words, search_path_override(folders)])
+    plain: Any = OmegaConf.to_container(members)
+    return {name: plain[f"m{number}"] for number, name in enumerate(names)}
+
+
+def choices(group: str, folders: Sequence[str] = ()) -> list[str]:
+    """Return the names a config group knows, with those of the user's own folders.
+
+    >>> choices("protocol")
+    ['clean', 'lite', 'paper', 'standardised']
+    """
+    with _one_line(), _loader() as loader:
+        names = loader.get_group_options(group, overrides=[search_path_override(folders)])
+    return [name for name in names if not name.startswith("_")]
+
+
+def show_config(config: DictConfig, part: str = "job", package: str = "", resolve: bool = False) -> str:
+    """Return a composed config as YAML, as Hydra's ``--cfg job|hydra|all --package KEY --resolve`` does."""
+    kept = [str(key) for key in config if part == "all" or (key == "hydra") == (part == "hydra")]
+    shown = OmegaConf.select(config, package) if package else OmegaConf.masked_copy(config, kept)
+    require(shown is not None, "--package", package, f"a key such as {', '.join(kept)}")
+    with _one_line():
+        return OmegaConf.to_yaml(shown, resolve=resolve)
+
+
+def single_jobs(overrides: Sequence[str]) -> list[list[str]]:
+    """Return the overrides of every job of a sweep.
+
+    >>> single_jobs(["a=1,2", "b=range(3,5)", "c=6"])
+    [['a=1', 'b=3', 'c=6'], ['a=1', 'b=4', 'c=6'], ['a=2', 'b=3', 'c=6'], ['a=2', 'b=4', 'c=6']]
+    """
+    folders = search_path(overrides)
+    alternatives = [_alternatives(override, folders) for override in parse(overrides)]
+    return [list(job) for job in product(*alternatives)]
+
+
+def _alternatives(override: Override, folders: Sequence[str]) -> list[str]:
+    word, pattern = str(override.input_line), override.value()
+    if not override.is_sweep_override():
+        return [word]
+    if not override.is_discrete_sweep():
+        raise ConfigError(f"{word}: must be values such as 1,3 or range(1,4) or choice(a,b), no interval")
+    if isinstance(pattern, Glob):
+        values = pattern.filter(choices(override.key_or_group, folders))
+    else:
+        values = list(override.sweep_string_iterator())
+    if not values:
+        raise ConfigError(f"{word}: matches nothing")
+    return [f"{override.get_key_element()}={value}" for value in values]
+
+
+def parse(overrides: Sequence[str]) -> list[Override]:
+    """Parse ``key=value`` words; the first that is not one is refused by name."""
+    parser, parsed = OverridesParser.create(), []
+    for word in overrides:
+        try:
+            parsed.append(parser.parse_override(word))
+        except HydraException as error:
+            key, equals, value = word.partition("=")
+            reason = f" ({str(error).splitlines()[0]})" if equals else ""
+            if value and not set(value) & set("[]{}()\"'"):
+                reason += f"""; text such as this goes in quotes: '{key}="{value}"'"""
+            raise ConfigError(f"{word}: not of the form key=value{reason}") from None
+    return parsed
+
+
+def search_path_override(folders: Iterable[str]) -> str:
+    """Return the override that adds folders of the user's to the tree.
+
+    >>> search_path_override(["/"])
+    'hydra.searchpath=["file:///"]'
+    """
+    return f"hydra.searchpath={json.dumps([address(folder) for folder in folders], ensure_ascii=False)}"
+
+
+def search_path(overrides: Sequence[str]) -> list[str]:
+    """Return the folders and packages that overrides add to the tree, as Hydra writes them.
+
+    >>> search_path(["dataset=iris", "hydra.searchpath=[file:///home/me/conf]"])
+    ['file:///home/me/conf']
+    """
+    found: list[str] = []
+    for override in parse([word for word in overrides if word.startswith("hydra.searchpath=")]):
+        folders: Any = override.value()
+        if not isinstance(folders, list):
+            raise ConfigError(f"{override.input_line}: must be a list of folders such as [my/conf]")
+        found += [address(str(folder)) for folder in folders]
+    return found
+
+
+def address(folder: str, key: str = "hydra.searchpath") -> str:
+    """Return a folder as Hydra writes it; one that is not there is refused under the key that named it."""
+    if "://" in folder:
+        return folder
+    path = Path(folder).expanduser().resolve()
+    require(path.is_dir(), key, folder, "a folder")
+    return f"file://{path}"
 
 
 def typed(cls: type[T], node: Any, key: str) -> T:
     """Turn a config node into its dataclass; a wrong type or key is one line that names it."""
-    schema = _schema(cls)
-    given = _plain(node)
-    _require_groups(schema, given, key)
+    schema, given = OmegaConf.structured(cls), _value(node)
+    OmegaConf.set_readonly(schema, False)  # as frozen dataclasses are to OmegaConf, also against merging
+    for word in (name for name in schema if not OmegaConf.is_missing(schema, name)):
+        if isinstance(group := schema[word], DictConfig):
+            OmegaConf.set_readonly(group, False)
+            value, keys = given.get(word, {}), ", ".join(map(str, group)) or "such as '{a: 1}'"
+            require(isinstance(value, Mapping), f"{key}.{word}", value, f"a group of keys: {keys}")
     try:
         return OmegaConf.to_object(OmegaConf.merge(schema, given))  # type: ignore[return-value]
     except ConfigKeyError as error:
-        word = str(error.key)
-        known = [str(name) for name in schema]
-        raise ConfigError(f"{key}.{word}: no such key{suggestion(word, known)}") from None
+        hint = suggestion(str(error.key), map(str, schema))
+        raise ConfigError(f"{key}.{error.full_key}: no such key{hint}") from None
     except OmegaConfBaseException as error:
-        path = str(error.full_key or "")
-        value = OmegaConf.select(OmegaConf.create(given), path) if path else given
+        path = str(error.full_key)
+        value = OmegaConf.select(OmegaConf.create(given), path)
         raise ConfigError(f"{key}.{path}={value}: {_expectation(error, value)}") from None
 
 
@@ -100,60 +249,107 @@ def algorithm(node: Any, key: str = "algorithm") -> Algorithm:
     """Turn an algorithm's YAML into a checked :class:`Algorithm`.
 
     Parameter names come from the learner's signature and their ranges from its scikit-learn
-    constraints, so that a new algorithm needs no schema of its own.
+    constraints, so that a new algorithm needs no schema of its own. The learner is a ``learner``, one of
+    this package by name or any other by ``package.module.Class``, or Hydra's ``_target_``.
     """
-    given = _plain(node)
-    for word in ("name", "title", "learner"):
-        if not given.get(word):
+    from mloml.learners.base import parameter_problem
+
+    given = _value(node)
+    learner = str(given.get("learner") or given.get("_target_") or "")
+    for word, value in (("name", given.get("name")), ("title", given.get("title")), ("learner", learner)):
+        if not value:
             raise ConfigError(f"{key}.{word}: missing")
-    learner = _learner_class(given["learner"], key)
+    if learner.startswith("mloml."):
+        learner = learner.rpartition(".")[2]
+    try:
+        kind = learner_class(learner)
+    except ConfigError as error:
+        raise ConfigError(f"{key}.{error}") from None
     params = {word: value for word, value in given.items() if word not in DESCRIPTION}
-    grid = {word: _grid_values(word, found, key) for word, found in (given.get("grid") or {}).items()}
-    known = [word for word in parameter_names(learner) if word not in SET_BY_PROTOCOL]
+    grid = dict(given.get("grid") or {})
+    for word, values in grid.items():
+        fits = isinstance(values, list) and len(values) > 0
+        require(fits, f"{key}.grid.{word}", values, "a list with at least one value")
+        grid[word] = sorted(values)  # ties in cross-validation go to the smallest
+    known = [word for word in parameter_names(kind) if word not in SET_BY_PROTOCOL]
     for word in [*params, *grid]:
         if word not in known:
-            raise ConfigError(
-                f"{key}.{word}: {learner.__name__} has no such parameter{suggestion(word, known)}"
-            )
+            raise ConfigError(f"{key}.{word}: {kind.__name__} has no such parameter{suggestion(word, known)}")
     for word, value in params.items():
-        if value is None and word in grid:
-            for candidate in grid[word]:
-                _check_parameter(learner, word, candidate, f"{key}.grid.{word}")
-        else:
-            _check_parameter(learner, word, value, f"{key}.{word}")
-    return Algorithm(given["name"], given["title"], given["learner"], params, grid, given.get("note"))
+        chosen = value is None and word in grid
+        for candidate in grid[word] if chosen else [value]:
+            if problem := parameter_problem(kind, word, candidate):
+                raise ConfigError(f"{key}.{'grid.' if chosen else ''}{word}={candidate}: {problem}")
+    return Algorithm(given["name"], given["title"], learner, params, grid, given.get("note"))
 
 
-def _schema(cls: type) -> DictConfig:
-    """Return a dataclass's schema; OmegaConf makes frozen ones read-only, also against merging."""
-    schema: DictConfig = OmegaConf.structured(cls)
-    for node in (schema, *(schema._get_node(name) for name in schema)):
-        if isinstance(node, DictConfig):
-            OmegaConf.set_readonly(node, False)
-    return schema
+@contextmanager
+def _loader() -> Iterator[ConfigLoader]:
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"), warnings.catch_warnings():
+        warnings.filterwarnings("error", "provider=")  # a place on the search path that is not there
+        yield GlobalHydra.instance().config_loader()
 
 
-def _require_groups(schema: DictConfig, given: dict[str, Any], key: str) -> None:
-    """Refuse a single value where a group of fields belongs: OmegaConf's own words name classes."""
-    for word, value in given.items():
-        fields = schema._get_node(word) if word in schema else None
-        if isinstance(fields, DictConfig) and not isinstance(value, Mapping):
-            inside = f"its fields are {', '.join(map(str, fields))}" if fields else "such as '{a: 1}'"
-            raise ConfigError(f"{key}.{word}={value}: must be a group, not a single value; {inside}")
+@contextmanager
+def _one_line(overrides: Sequence[Override] = ()) -> Iterator[None]:
+    """Say in one line what Hydra does not like, and which word on the command line it is about."""
+    try:
+        yield
+    except MissingConfigException as error:
+        group, _, name = str(error.missing_cfg_file).rpartition("/")
+        known = [name for name in error.options or [] if not name.startswith("_")]
+        raise ConfigError(f"{group}={name}: not one of {', '.join(known)}{suggestion(name, known)}") from None
+    except (HydraException, OmegaConfBaseException, UserWarning) as error:
+        cause = error.__cause__ or error
+        if isinstance(cause, ConfigKeyError | ConfigAttributeError):
+            raise ConfigError(_unknown_key(cause, overrides)) from None
+        key = f"{cause.full_key}: " if isinstance(cause, OmegaConfBaseException) else ""
+        raise ConfigError(key + " ".join(str(cause).partition("full_key")[0].split())) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{mark.name}, line {mark.line + 1}" if mark else str(conf_dir())
+        raise ConfigError(f"{place}: not plain YAML ({getattr(error, 'problem', error)})") from None
 
 
-def _plain(node: Any) -> dict[str, Any]:
-    return dict(_value(node))
+def _unknown_key(error: OmegaConfBaseException, overrides: Sequence[Override]) -> str:
+    group, _, key = str(error.full_key).rpartition(".")
+    known = [str(name) for name in error.parent_node or {}]
+    words = (str(o.input_line) for o in overrides if str(error.full_key).startswith(o.key_or_group))
+    only = f", only {', '.join(known)}" if known else ""
+    hint = suggestion(key, known) or f"; +{group}.{key} adds it"
+    return f"{next(words, error.full_key)}: '{group}' has no key '{key}'{only}{hint}"
+
+
+def _check(overrides: Sequence[Override], fields: Sequence[str]) -> None:
+    """Refuse what has no effect here, before Hydra adds it in silence."""
+    for override in overrides:
+        word, key = str(override.input_line), override.key_or_group
+        field = re.split(r"[./]", key)[0]
+        if field == "hydra" and key not in HYDRA:
+            why = "sweeps run one job after another, its cells in parallel (execution.n_jobs)"
+            raise ConfigError(f"{word}: only {', '.join(HYDRA)} have an effect here; {why}")
+        if field not in (*fields, "hydra"):
+            value = word.partition("=")[2].strip("[]")
+            listed = key == field and f"{field}s" in fields
+            hint = f"; did you mean '{field}s=[{value}]'?" if listed else suggestion(field, fields)
+            raise ConfigError(f"{word}: there is no field '{field}' here, only {', '.join(fields)}{hint}")
+        if override.is_sweep_override():
+            raise ConfigError(f"{word}: must be one value; several make a sweep: mloml -m {word}")
+        if override.is_delete() and not key.startswith(FREE):
+            raise ConfigError(f"{word}: no field can be taken away; say what it shall be: {key}=VALUE")
 
 
 def _value(node: Any) -> Any:
-    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+    """Return a config's plain values, references resolved."""
+    with _one_line():
+        return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
 
 
 def _settings(config: DictConfig) -> dict[str, Any]:
     record = _value(config.record)
-    if not isinstance(record, list) or any(word not in ("layers", "scans") for word in record):
-        raise ConfigError(f"record={record}: must be a list of 'layers' and 'scans'")
+    fits = isinstance(record, list) and set(record) <= {"layers", "scans"}
+    require(fits, "record", record, "a list of 'layers' and 'scans'")
     return {
         "protocol": typed(ProtocolConfig, config.protocol, "protocol"),
         "execution": typed(ExecutionConfig, config.execution, "execution"),
@@ -162,67 +358,38 @@ def _settings(config: DictConfig) -> dict[str, Any]:
     }
 
 
-def _listed(config: DictConfig, key: str) -> list[Any]:
-    entries = _value(config[key])
-    if not isinstance(entries, list) or not entries:
-        raise ConfigError(f"{key}={entries}: must be a list such as '[a,b]' with at least one name")
-    return entries
-
-
 def _left_out(config: DictConfig) -> tuple[dict[str, list[str]], ...]:
     """Return the pairs that an experiment leaves out; one without names both ways would leave out nothing."""
-    entries = _value(config.get("leave_out", []))
+    entries = _value(config.leave_out)
     for entry in entries if isinstance(entries, list) else [entries]:
         whole = isinstance(entry, dict) and set(entry) == {"algorithms", "datasets"}
-        if not (whole and all(isinstance(names, list) for names in entry.values())):
-            raise ConfigError(f"leave_out={entry}: must be '[{{algorithms: [a,b], datasets: [c]}}]'")
+        fits = whole and all(isinstance(names, list) for names in entry.values())
+        require(fits, "leave_out", entry, "'[{algorithms: [a,b], datasets: [c]}]'")
     return tuple(entries)
 
 
-def _variant(entry: str | Mapping[str, Any], key: str) -> tuple[str, dict[str, Any]]:
-    """Split ``{use: mloml_r, n_layers: 5}`` into the config it starts from and what it changes."""
-    changes = dict(entry) if isinstance(entry, Mapping) else {"use": entry}
-    if "use" not in changes:
-        raise ConfigError(f"{key}={entry}: a variant needs 'use: NAME', the {key[:-1]} it starts from")
-    return str(changes.pop("use")), changes
+def _variants(config: DictConfig, key: str) -> list[tuple[str, dict[str, Any]]]:
+    """Split entries such as ``{use: mloml_r, n_layers: 5}`` into the config they start from and changes."""
+    entries, found = _value(config.get(key)), []
+    fits = isinstance(entries, list) and len(entries) > 0
+    require(fits, key, entries, "a list such as '[a,b]' with at least one name")
+    for entry in entries:
+        changes = dict(entry) if isinstance(entry, Mapping) else {"use": entry}
+        if "use" not in changes:
+            raise ConfigError(f"{key}={entry}: a variant needs 'use: NAME', the {key[:-1]} it starts from")
+        found.append((str(changes.pop("use")), changes))
+    return found
 
 
-def _changed(base: str, node: DictConfig, changes: dict[str, Any], config: DictConfig) -> Algorithm:
-    """Return an algorithm with changed parameters."""
-    # The protocol stands beside it, because parameters may refer to it (`rate: ${protocol.bp_rate}`).
-    OmegaConf.set_struct(node, False)
-    beside = OmegaConf.create({"protocol": config.protocol, "algorithm": OmegaConf.merge(node, changes)})
-    return algorithm(beside.algorithm, key=str(changes.get("name", base)))
-
-
-def _learner_class(name: str, key: str) -> type[Any]:
-    try:
-        return learner_class(str(name))
-    except ConfigError as error:
-        raise ConfigError(f"{key}.{error}") from None
-
-
-def _grid_values(word: str, found: Any, key: str) -> list[Any]:
-    """Return a grid's values in ascending order: ties in cross-validation go to the smallest."""
-    if not isinstance(found, list) or not found:
-        raise ConfigError(f"{key}.grid.{word}={found}: must be a list with at least one value")
-    return sorted(found)
-
-
-def _check_parameter(learner: Any, word: str, value: Any, key: str) -> None:
-    from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
-
-    known = getattr(learner, "_parameter_constraints", {})
-    constraints = {word: known[word]} if word in known else {}
-    try:
-        validate_parameter_constraints(constraints, {word: value} if constraints else {}, learner.__name__)
-    except InvalidParameterError as error:
-        raise ConfigError(f"{key}={value}: {error}") from None
+def _changed(base: str, values: dict[str, Any], changes: dict[str, Any], config: DictConfig) -> Algorithm:
+    """Return an algorithm with changed parameters, beside the protocol, which they may refer to."""
+    tree = OmegaConf.merge({"algorithm": values, "protocol": config.protocol}, {"algorithm": changes})
+    return algorithm(tree.algorithm, key=str(changes.get("name", base)))
 
 
 def _expectation(error: OmegaConfBaseException, value: Any) -> str:
     """Say in words what type was expected."""
     message = str(error).splitlines()[0]
-    words = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
+    words = {"Integer": "a whole number", "Float": "a number", "bool": "true or false"}
     words["ListConfig"] = f"a list such as [{value}]"
     return next((f"must be {text}" for kind, text in words.items() if kind in message), message)

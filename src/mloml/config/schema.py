@@ -1,4 +1,4 @@
-"""Structured configs: what a protocol, an algorithm, an execution and a study consist of.
+"""Structured configs: what a dataset, a protocol, an algorithm, an execution and a study consist of.
 
 These dataclasses are plain data. They know types and ranges; Hydra composes them
 (see :mod:`mloml.config.compose`), and everything downstream receives them validated.
@@ -6,25 +6,179 @@ These dataclasses are plain data. They know types and ranges; Hydra composes the
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from mloml.config.names import require_name
-from mloml.datasets.catalogue import DatasetConfig, DataSettings
-from mloml.errors import ConfigError
+from mloml.errors import ConfigError, require
+
+SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
+GENERATORS = ("balance", "waveform")
 
 
-def _require(holds: bool, key: str, value: object, allowed: str) -> None:
-    """Refuse a value with one line that names the key, the value and what is allowed."""
-    if not holds:
-        raise ConfigError(f"{key}={value}: must be {allowed}")
+def require_name(key: str, value: object) -> None:
+    """Refuse a name that could leave its folder, hide in it, or mean something to a shell.
+
+    >>> require_name("dataset.name", "../mine")
+    Traceback (most recent call last):
+    mloml.errors.ConfigError: dataset.name='../mine': must be letters, digits, '_', '-', and '.' but not first
+    """
+    fits = isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}", value, re.ASCII)
+    shown = repr(value) if len(str(value)) <= 100 else f"'{str(value)[:20]}… (over 100 characters)'"
+    require(bool(fits), key, shown, "letters, digits, '_', '-', and '.' but not first")
+
+
+def _require_one_of(key: str, value: object, known: Sequence[str]) -> None:
+    require(value in known, key, value, f"one of {', '.join(known)}")
+
+
+def _require_at_least(key: str, value: float, least: float) -> None:
+    require(value >= least, key, value, f"a whole number, at least {least}")
+
+
+@dataclass  # not frozen: OmegaConf does not merge into a frozen one that is None at first
+class OriginalFiles:
+    """UCI's own files: their names, their format and the zip they come in.
+
+    Parameters
+    ----------
+    archive : path of the zip below ``<uci_url>/static/public/``; None when UCI no longer serves it.
+    files : names of the files, read one after the other.
+    format : ``delimited`` (rows of comma separated values), ``arff``, ``xlsx`` (one sheet of features,
+        one of labels), ``indicators`` (labels as the last columns, one of them +1) or ``pems``.
+    label : ``first`` or ``last``, the column of the label.
+    skip : number of leading columns that are no features, such as an identifier.
+    sha256 : checksum of the zip, where one is known.
+    """
+
+    archive: str | None = None
+    files: list[str] = field(default_factory=list)
+    format: str = "delimited"
+    label: str = "last"
+    skip: int = 0
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class DatasetConfig:
+    """One dataset of the catalogue: where it comes from and what it must look like.
+
+    Parameters
+    ----------
+    name, title : as in ``dataset=<name>``, and as printed.
+    sources : where it may come from, in this order (a folder of the user's always comes first).
+    rows, features : expected shape; None leaves it open.
+    class_counts : label -> number of rows, in the order in which labels are coded; a count may be None.
+    aliases : how a source spells a label -> the label.
+    missing : ``error``, or ``drop`` for leaving out rows with missing values.
+    base, variant : a dataset made from another one, and how (see ``mloml/datasets/generated.py``).
+    original : UCI's own files.
+    path, label : a file of one's own, and the column its labels are in.
+    note : what to know about it; ``footnote`` is the short form, shown below tables.
+    generator, draw : ``balance`` or ``waveform``, and the seed of another draw than the usual one.
+    """
+
+    name: str
+    title: str = ""
+    uci_id: int | None = None
+    openml_id: int | None = None
+    sources: list[str] = field(default_factory=list)
+    rows: int | None = None
+    features: int | None = None
+    class_counts: dict[str, int | None] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    missing: str = "error"
+    base: str | None = None
+    variant: str | None = None
+    original: OriginalFiles | None = None
+    licence: str = ""
+    note: str | None = None
+    footnote: str | None = None
+    path: str | None = None
+    label: str | None = None
+    generator: str | None = None
+    draw: int | None = None
+
+    def __post_init__(self) -> None:
+        require_name("dataset.name", self.name)
+        for source in self.sources:
+            _require_one_of("dataset.sources", source, SOURCES)
+        _require_one_of("dataset.missing", self.missing, ("error", "drop"))
+        if self.generator is not None:
+            _require_one_of("dataset.generator", self.generator, GENERATORS)
+        if ("generated" in self.sources) != (self.generator is not None):
+            raise ConfigError("dataset.generator: goes with the source 'generated', and only with it")
+        object.__setattr__(self, "title", self.title or self.name)
+
+    def largest_text(self) -> int | None:
+        """Return the bytes that a file of this dataset can have as text; None when its shape is left open."""
+        if self.rows is None or self.features is None:
+            return None
+        return min(2**31, 2**20 + 40 * self.rows * (self.features + len(self.class_counts) + 2))
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Where data may come from: a folder of the user's, the cache, the network.
+
+    Parameters
+    ----------
+    dir : folder with files of the user's; default: the environment variable ``MLOML_DATA``.
+    source : ``auto``; ``uci`` insists on UCI; or a single one: local, bundled, generated, ucimlrepo, archive,
+        openml.
+    offline : never touch the network; what was fetched before is still used.
+    cache : folder for what is fetched; default: ``MLOML_CACHE``, else the platform's cache folder.
+    uci_url, openml_url : the two services, or mirrors of them.
+    connect_timeout, read_timeout : seconds until a host counts as unreachable, and a silence as broken.
+    deadline : seconds until the download of a file is given up, all tries together.
+    attempts, backoff : how often a download is tried, and seconds before the second try (then doubling).
+    largest_text : MB that a packed file of one's own may unpack to.
+    """
+
+    dir: str | None = None
+    source: str = "auto"
+    offline: bool = False
+    cache: str | None = None
+    uci_url: str = "https://archive.ics.uci.edu"
+    openml_url: str = "https://www.openml.org"
+    connect_timeout: float = 4.0
+    read_timeout: float = 15.0
+    deadline: float = 1800.0
+    attempts: int = 3
+    backoff: float = 0.5
+    largest_text: float = 64.0
+
+    def __post_init__(self) -> None:
+        _require_one_of("data.source", self.source, ("auto", "uci", *SOURCES))
+        _require_at_least("data.attempts", self.attempts, 1)
+        for key in ("connect_timeout", "read_timeout", "deadline", "largest_text"):
+            require(getattr(self, key) > 0, f"data.{key}", getattr(self, key), "a number, more than 0")
+
+    def folder(self) -> Path | None:
+        """Return the user's folder, or None; a folder that does not exist is an error."""
+        given = self.dir or os.environ.get("MLOML_DATA")
+        if not given:
+            return None
+        folder = Path(given).expanduser()
+        require(folder.is_dir(), "data.dir" if self.dir else "MLOML_DATA", given, "a folder")
+        return folder
+
+    def cache_folder(self) -> Path:
+        """Return the cache folder, which need not exist yet."""
+        from platformdirs import user_cache_path
+
+        given = self.cache or os.environ.get("MLOML_CACHE")
+        return Path(given).expanduser() if given else user_cache_path("mloml")
 
 
 @dataclass(frozen=True)
 class PcaConfig:
     """PCA of wide data sets, before the rows are divided by their norm.
 
-    ``fit="all"`` is the paper's reading (all rows, both halves); ``"train"`` fits on the training half only.
+    ``fit="all"`` takes all rows, both halves, as the paper seems to; ``"train"`` the training half only.
     ``signs`` is the seed of random signs of the axes; None: the largest loading of each is positive.
     """
 
@@ -35,13 +189,11 @@ class PcaConfig:
     signs: int | None = None
 
     def __post_init__(self) -> None:
-        _require(self.fit in ("all", "train"), "protocol.pca.fit", self.fit, "'all' or 'train'")
-        _require(self.threshold >= 1, "protocol.pca.threshold", self.threshold, "a whole number, at least 1")
-        _require(
-            self.components >= 1, "protocol.pca.components", self.components, "a whole number, at least 1"
-        )
+        require(self.fit in ("all", "train"), "protocol.pca.fit", self.fit, "'all' or 'train'")
+        _require_at_least("protocol.pca.threshold", self.threshold, 1)
+        _require_at_least("protocol.pca.components", self.components, 1)
         signs = self.signs
-        _require(signs is None or signs >= 0, "protocol.pca.signs", signs, "null or a seed, at least 0")
+        require(signs is None or signs >= 0, "protocol.pca.signs", signs, "null or a seed, at least 0")
 
 
 @dataclass(frozen=True)
@@ -62,15 +214,11 @@ class ProtocolConfig:
 
     def __post_init__(self) -> None:
         for key, least in (("splits", 1), ("scans", 1), ("folds", 2), ("neighbours", 1), ("seed", 0)):
-            value = getattr(self, key)
-            _require(value >= least, f"protocol.{key}", value, f"a whole number, at least {least}")
-        rate = self.bp_rate
-        _require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
-        cone = self.moml_cone
-        _require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
-        _require(
-            self.rows in ("unit", "standardised"), "protocol.rows", self.rows, "'unit' or 'standardised'"
-        )
+            _require_at_least(f"protocol.{key}", getattr(self, key), least)
+        rate, cone, rows = self.bp_rate, self.moml_cone, self.rows
+        require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
+        require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
+        require(rows in ("unit", "standardised"), "protocol.rows", rows, "'unit' or 'standardised'")
 
 
 @dataclass(frozen=True)
@@ -89,23 +237,14 @@ class ExecutionConfig:
     slurm: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = ("local", "dask", "slurm")
-        _require(self.backend in known, "execution.backend", self.backend, f"one of {', '.join(known)}")
-        _require(
-            self.n_jobs != 0, "execution.n_jobs", self.n_jobs, "a number of workers, or -1 for all cores"
-        )
-        _require(bool(self.results), "execution.results", self.results, "a folder such as results")
-        limit, only = self.time_limit, self.only
-        _require(limit is None or limit > 0, "execution.time_limit", limit, "null or seconds, more than 0")
-        _require(self.refresh > 0, "execution.refresh", self.refresh, "seconds, more than 0")
-        _require(
-            only is None or all(split >= 0 for split in only),
-            "execution.only",
-            only,
-            "null or splits, from 0",
-        )
-        clusters = ("slurm", "local")
-        _require(self.cluster in clusters, "execution.cluster", self.cluster, "'slurm' or 'local'")
+        limit, splits, jobs = self.time_limit, self.only, self.n_jobs
+        _require_one_of("execution.backend", self.backend, ("local", "dask", "slurm"))
+        _require_one_of("execution.cluster", self.cluster, ("slurm", "local"))
+        require(jobs != 0, "execution.n_jobs", jobs, "a number of workers, or -1 for all cores")
+        require(bool(self.results), "execution.results", self.results, "a folder such as results")
+        require(limit is None or limit > 0, "execution.time_limit", limit, "null or seconds, more than 0")
+        require(self.refresh > 0, "execution.refresh", self.refresh, "seconds, more than 0")
+        require(min(splits or [0]) >= 0, "execution.only", splits, "null or splits, from 0")
 
 
 @dataclass(frozen=True)
@@ -145,10 +284,8 @@ class Study:
         require_name("name", self.name)
         for key, parts in (("datasets", self.datasets), ("algorithms", self.algorithms)):
             names = [part.name for part in parts]
-            twice = [name for name in names if names.count(name) > 1]
-            _require(
-                not twice, key, f"[{','.join(twice)}]", "different names; a variant takes one by 'name: NAME'"
-            )
+            twice = ",".join(name for name in names if names.count(name) > 1)
+            require(not twice, key, f"[{twice}]", "different names; a variant takes one by 'name: NAME'")
 
     def leaves_out(self, dataset: str, algorithm: str) -> bool:
         """Tell whether an algorithm is not run on a dataset."""

@@ -1,48 +1,32 @@
-"""Datasets that come with the package or with scikit-learn."""
+"""Data sets that come with the package or with scikit-learn."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import io
-from collections.abc import Callable
 from importlib import resources
 
-from mloml.datasets.catalogue import DatasetConfig
-from mloml.datasets.dataset import Dataset, make_dataset
-from mloml.datasets.parsers import read_csv
-from mloml.datasets.table import Table
+from mloml.config.schema import DatasetConfig
+from mloml.datasets.dataset import Dataset, Table, make_dataset
+from mloml.datasets.read import read_csv
 
 FILES = resources.files("mloml.datasets") / "files"  # its README.md states source and licence of each
 
 
-def _iris() -> Table:
-    from sklearn.datasets import load_iris
-
-    data = load_iris()
-    return Table(data.data, [str(data.target_names[k]) for k in data.target], "scikit-learn's iris")
-
-
-def _wine() -> Table:
-    from sklearn.datasets import load_wine
-
-    data = load_wine()  # numbered from 0; UCI numbers from 1
-    return Table(data.data, [str(k + 1) for k in data.target], "scikit-learn's wine")
-
-
-_FROM_SKLEARN: dict[str, Callable[[], Table]] = {"iris": _iris, "wine": _wine}
-
-
 def load_bundled(config: DatasetConfig) -> Dataset:
-    """Load the bundled dataset."""
-    if config.name in _FROM_SKLEARN:
+    """Load the bundled data set."""
+    if config.name in ("iris", "wine"):
         import sklearn
+        from sklearn import datasets
 
-        table = _FROM_SKLEARN[config.name]()
+        data = getattr(datasets, f"load_{config.name}")()
+        # scikit-learn numbers the wines from 0, UCI from 1
+        labels = [str(data.target_names[k] if config.name == "iris" else k + 1) for k in data.target]
+        table = Table(data.data, labels, f"scikit-learn's {config.name}")
         return make_dataset(config, table, "bundled", {"package": f"scikit-learn {sklearn.__version__}"})
     name = f"{config.name}.csv.gz"
     packed = (FILES / name).read_bytes()
-    where = f"bundled {name}"
-    table = read_csv(io.BytesIO(gzip.decompress(packed)), label="label", where=where)
+    table = read_csv(io.BytesIO(gzip.decompress(packed)), f"bundled {name}", label="label")
     provenance = {"file": name, "sha256": hashlib.sha256(packed).hexdigest()}
     return make_dataset(config, table, "bundled", provenance)

@@ -1,4 +1,4 @@
-"""A dataset that has passed its checks."""
+"""A table as it was read, and the data set it becomes once it has passed its checks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mloml.datasets.catalogue import DatasetConfig
-from mloml.datasets.table import Table, plain_label
+from mloml.arrays import Array, Codes
+from mloml.config.schema import DatasetConfig
 from mloml.errors import DataFormatError
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features as numbers and labels as text, as a file holds them; ``where`` names it in messages."""
+
+    X: Array
+    labels: list[str]
+    where: str
+    dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -31,8 +40,8 @@ class Dataset:
     """
 
     name: str
-    X: NDArray[np.float64]
-    y: NDArray[np.int64]
+    X: Array
+    y: Codes
     labels: list[str]
     checksum: str
     source: str
@@ -45,31 +54,23 @@ class Dataset:
 
 
 def make_dataset(
-    config: DatasetConfig,
-    table: Table,
-    source: str,
-    provenance: dict[str, Any] | None = None,
-    regenerated: bool = False,
+    config: DatasetConfig, table: Table, source: str, origin: dict[str, Any], regenerated: bool = False
 ) -> Dataset:
-    """Code the labels, check the table against the catalogue and return the dataset."""
+    """Code the labels, check the table against the catalogue and return the data set."""
     found = [_canonical(label, config) for label in table.labels]
     labels = list(config.class_counts) or _in_order(set(found))
     codes = {label: code for code, label in enumerate(labels)}
-    unknown = sorted(set(found) - set(codes))
-    if unknown:
+    if unknown := sorted(set(found) - set(codes)):
         raise DataFormatError(f"{table.where}: label '{unknown[0]}' is none of {', '.join(labels)}")
     y = np.array([codes[label] for label in found], dtype=np.int64)
     X = np.ascontiguousarray(table.X, dtype=np.float64)
     _check(config, X, Counter(found), table.where)
-    notes = dict(provenance or {})
-    if table.dropped:
-        notes["rows_dropped"] = table.dropped
-    if config.licence:
-        notes["licence"] = config.licence
-    return Dataset(config.name, X, y, labels, checksum(X, y), source, regenerated, notes)
+    known = {"rows_dropped": table.dropped, "licence": config.licence}
+    provenance = origin | {key: value for key, value in known.items() if value}
+    return Dataset(config.name, X, y, labels, checksum(X, y), source, regenerated, provenance)
 
 
-def checksum(X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
+def checksum(X: Array, y: Codes) -> str:
     """SHA-256 over shapes and bytes; no copy is made of what may be half a gigabyte.
 
     >>> checksum(np.zeros((1, 2)), np.zeros(1, np.int64))[:12]
@@ -79,6 +80,19 @@ def checksum(X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
     digest.update(np.ascontiguousarray(X).data.cast("B"))
     digest.update(np.ascontiguousarray(y).data.cast("B"))
     return digest.hexdigest()
+
+
+def plain_label(label: str) -> str:
+    """Write whole numbers alike: class 1 is ``1``, ``1.0`` or ``+1`` depending on who exported it.
+
+    >>> plain_label("1.0"), plain_label("g"), plain_label("1.5")
+    ('1', 'g', '1.5')
+    """
+    try:
+        number = float(label)
+    except ValueError:
+        return label
+    return str(int(number)) if number.is_integer() else label
 
 
 def _canonical(label: str, config: DatasetConfig) -> str:
@@ -94,7 +108,7 @@ def _in_order(labels: set[str]) -> list[str]:
         return sorted(labels)
 
 
-def _check(config: DatasetConfig, X: NDArray[np.float64], counts: Counter[str], where: str) -> None:
+def _check(config: DatasetConfig, X: Array, counts: Counter[str], where: str) -> None:
     rows, features = X.shape
     for what, found, expected in (("rows", rows, config.rows), ("features", features, config.features)):
         if expected is not None and found != expected:
@@ -102,9 +116,7 @@ def _check(config: DatasetConfig, X: NDArray[np.float64], counts: Counter[str], 
     if features == 0:
         raise DataFormatError(f"{where}: no feature columns beside the label")
     if len(counts) < 2:
-        raise DataFormatError(
-            f"{where}: all rows have the label '{next(iter(counts))}'; two classes are needed"
-        )
+        raise DataFormatError(f"{where}: all rows have the label '{min(counts)}'; two classes are needed")
     for label, expected in config.class_counts.items():
         if counts[label] == 0:
             raise DataFormatError(f"{where}: no row has the label '{label}'")
@@ -112,8 +124,5 @@ def _check(config: DatasetConfig, X: NDArray[np.float64], counts: Counter[str], 
             raise DataFormatError(
                 f"{where}: {config.name} has {expected} rows with label '{label}', this file {counts[label]}"
             )
-    smallest, size = min(((label, counts[label]) for label in counts), key=lambda item: item[1])
-    if size < 2:
-        raise DataFormatError(
-            f"{where}: label '{smallest}' has {size} row; a 50/50 split needs 2 of each class"
-        )
+    if counts[rarest := min(counts, key=lambda label: counts[label])] < 2:
+        raise DataFormatError(f"{where}: label '{rarest}' has 1 row; a 50/50 split needs 2 of each class")

@@ -1,15 +1,15 @@
-"""Datasets that a formula gives: balance exactly, waveform drawn anew."""
+"""Data sets made by a rule: balance exactly, waveform drawn anew, and the paper's variants of two others."""
 
 from __future__ import annotations
 
 import itertools
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mloml.datasets.catalogue import DatasetConfig
-from mloml.datasets.dataset import Dataset, make_dataset
-from mloml.datasets.table import Table
+from mloml.arrays import Array
+from mloml.config.schema import DatasetConfig
+from mloml.datasets.dataset import Dataset, Table, make_dataset
+from mloml.errors import ConfigError
 
 WAVEFORM_SEED = 1984  # the year of Breiman's book; any fixed number would do
 
@@ -29,7 +29,7 @@ def balance() -> Table:
     return Table(X, labels, "generated balance")
 
 
-def base_waves() -> NDArray[np.float64]:
+def base_waves() -> Array:
     """Return Breiman's three triangular waves, one per row, on the positions 1..21."""
     position = np.arange(1, 22)
     return np.array([np.maximum(6 - np.abs(position - peak), 0) for peak in (11, 15, 7)], dtype=np.float64)
@@ -59,7 +59,7 @@ def waveform(rows: int = 5000, seed: int = WAVEFORM_SEED) -> Table:
 
 
 def load_generated(config: DatasetConfig) -> Dataset:
-    """Generate the dataset; ``regenerated`` tells draws from the exact enumeration."""
+    """Generate the data set; ``regenerated`` tells draws from the exact enumeration."""
     regenerated = config.generator != "balance"
     provenance = {"generator": f"mloml.datasets.generated.{config.generator}"}
     table = balance()
@@ -67,3 +67,34 @@ def load_generated(config: DatasetConfig) -> Dataset:
         seed = WAVEFORM_SEED if config.draw is None else config.draw
         table, provenance["seed"] = waveform(seed=seed), str(seed)
     return make_dataset(config, table, "generated", provenance, regenerated)
+
+
+def last_column(base: Dataset) -> Table:
+    """Take the last feature for the label, and the label for the first feature.
+
+    UCI's SPECT files have the diagnosis in the first column; reading the last column as the label
+    predicts one of the 22 partial diagnoses from the others and the diagnosis itself.
+    """
+    diagnosis = np.array([float(label) for label in base.labels])[base.y]
+    X = np.column_stack([diagnosis, base.X[:, :-1]])
+    return Table(X, [str(value) for value in base.X[:, -1]], f"{base.name} with its last column as label")
+
+
+def indicators(base: Dataset) -> Table:
+    """Append the label to the features, as one column per class: +1 for the row's own, else -1.
+
+    UCI's theorem proving files have six such columns after the 51 features; counting all 57 as
+    features lets a metric read off the label.
+    """
+    codes = np.where(base.y[:, None] == np.arange(len(base.labels)), 1.0, -1.0)
+    labels = [base.labels[code] for code in base.y]
+    return Table(np.hstack([base.X, codes]), labels, f"{base.name} with its labels as features")
+
+
+def derive(config: DatasetConfig, base: Dataset) -> Dataset:
+    """Return the variant of a data set that ``config`` asks for."""
+    variants = {"last_column": last_column, "indicators": indicators}
+    if config.variant not in variants:
+        raise ConfigError(f"dataset.variant={config.variant}: must be one of {', '.join(variants)}")
+    provenance = {**base.provenance, "base": base.name, "variant": config.variant}
+    return make_dataset(config, variants[config.variant](base), base.source, provenance, base.regenerated)

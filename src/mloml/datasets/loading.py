@@ -1,4 +1,4 @@
-"""Loading a dataset from the first source that has it.
+"""Loading a data set from the first source that has it.
 
 The order: a folder of the user's; then the config's ``sources`` in turn. Before the first of them that
 needs the network is asked, all of them are asked for what was fetched earlier. Bundled files therefore come
@@ -9,22 +9,42 @@ what somebody fetched last month.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import logging
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
-from mloml.datasets import bundled, generated
-from mloml.datasets.catalogue import UCI, DatasetConfig, DataSettings, dataset_config
-from mloml.datasets.dataset import Dataset
-from mloml.datasets.local import find_local, load_local, load_own, own_path
-from mloml.datasets.network import NETWORK, FetchError, NotFetchedError
-from mloml.datasets.variants import derive
-from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
+import numpy as np
+
+from mloml.config.schema import DatasetConfig, DataSettings
+from mloml.datasets.bundled import load_bundled
+from mloml.datasets.dataset import Dataset, Table, make_dataset
+from mloml.datasets.fetch import SERVICES, Cache, FetchError
+from mloml.datasets.generated import derive, load_generated
+from mloml.datasets.original import file_digest, folder_files, open_file, read_archive, read_original
+from mloml.datasets.read import read_arff, read_csv
+from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError, MlomlError
+from mloml.files import clear
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Found = tuple[Mapping[str, Path], Callable[[], Table]]
+"""The files of a data set, by path or address, and what reads them."""
 
 _log = logging.getLogger(__name__)
+_SUFFIXES = (".csv", ".csv.gz", ".csv.xz")
+_WORTH_KEEPING = 4 * 2**20  # bytes of source files; less is parsed in a moment
+_PARSERS = 2  # to be raised when a parser gives another table for the same file
 
 
 def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset:
-    """Return the dataset, checked against its config.
+    """Return the data set, checked against its config.
 
     >>> from mloml.datasets import catalogue
     >>> data = load(catalogue()["balance"], DataSettings(source="generated"))
@@ -33,106 +53,218 @@ def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset
     """
     settings = settings or DataSettings()
     if config.base is not None:
-        return derive(config, load(dataset_config(config.base), settings))
+        return derive(config, load(_base(config), settings))
     if config.path is not None:
-        return load_own(config, settings)
+        return _load_own(config, settings)
     if not config.sources:
         raise ConfigError(f"dataset.path: dataset={config.name} needs the file to read, dataset.path=FILE")
-    reasons: dict[str, str] = {}
+    reasons: list[str] = []
     for source, offline in _attempts(config, settings):
         try:
             return _load_from(source, config, dataclasses.replace(settings, offline=offline))
-        except FetchError as error:
-            reasons[source] = str(error)
-            if not isinstance(error, NotFetchedError):
-                _log.info("%s from %s: %s", config.name, source, error)
-        except DataFormatError as error:
-            if source not in NETWORK:
+        except (FetchError, DataFormatError) as error:
+            if source not in SERVICES:
                 raise
-            reasons[source] = str(error)
-            _log.warning("%s from %s cannot be used: %s", config.name, source, error)
+            reasons.append(str(error))
     raise DatasetUnavailableError(_explanation(config, settings, reasons))
 
 
 def pin(dataset: Dataset, settings: DataSettings) -> DataSettings:
-    """Return settings that give this very dataset again without the network.
+    """Return settings that give this very data set again without the network.
 
     For worker processes, wherever they start: what was found, or found out of reach, is not looked for again.
     """
-    folder = settings.folder()
-    return dataclasses.replace(
-        settings,
-        source=dataset.source,
-        offline=True,
-        dir=str(folder.resolve()) if folder else None,
-        cache=str(settings.cache_folder().resolve()),
-    )
+    folder, cache = settings.folder(), str(settings.cache_folder().resolve())
+    home = str(folder.resolve()) if folder else None
+    return dataclasses.replace(settings, source=dataset.source, offline=True, dir=home, cache=cache)
 
 
-@dataclasses.dataclass(frozen=True)
-class Availability:
-    """Where a dataset would come from: a place on this machine (or ""), and a service asked before it."""
-
-    here: str = ""
-    network: str = ""
-
-
-def availability(config: DatasetConfig, settings: DataSettings) -> Availability:
-    """Tell where the dataset would come from, without reading or fetching it."""
+def availability(config: DatasetConfig, settings: DataSettings) -> str:
+    """Tell in a word where the data set would come from, without fetching it."""
     if config.base is not None:
-        return availability(dataset_config(config.base), settings)
+        return availability(_base(config), settings)
     if config.path is not None:
-        return Availability("your file" if own_path(config).is_file() else "")
-    network = ""
+        return "your file" if Path(config.path).expanduser().is_file() else "missing"
+    first = ""
     for source, offline in _attempts(config, settings):
-        if source not in NETWORK:
+        if source not in SERVICES:
             regenerated = source == "generated" and config.sources[0] != source
-            return Availability("regenerated" if regenerated else source, network)
-        if NETWORK[source].is_cached(config, settings):
-            return Availability(f"cache ({source})", network)
-        network = network or ("" if offline else source)
-    return Availability(network=network)
+            return f"{'regenerated' if regenerated else source}{', or fetch it' if first else ''}"
+        if _is_cached(source, config, settings):
+            return f"cache ({source})"
+        first = first or ("" if offline else source)
+    return "not yet, fetch it" if first else "missing"
+
+
+def overview(
+    configs: Mapping[str, DatasetConfig], settings: DataSettings, paper: pd.DataFrame
+) -> tuple[pd.DataFrame, dict[str, Dataset]]:
+    """Load every data set and put its size beside the paper's.
+
+    Parameters
+    ----------
+    configs : the data sets, by name; a variant is compared with the paper's row of its base.
+    settings : where data may come from.
+    paper : the paper's Table I, columns dataset, instances, features, classes.
+
+    Returns
+    -------
+    frame : one row per data set: ``paper_*`` and own instances, features, classes (missing where the data
+        are), source, note, and why it is missing.
+    loaded : the data sets that are here, without their features (PEMS-SF alone takes half a gigabyte).
+    """
+    import pandas as pd
+
+    sizes = ["instances", "features", "classes"]
+    figures = paper.set_index("dataset")[sizes]
+    rows, loaded = [], {}
+    for name, config in configs.items():
+        row: dict[str, object] = {"dataset": name, "note": config.note or "", "missing": ""}
+        row |= {f"paper_{size}": figures[size].get(config.base or name) for size in sizes}
+        try:
+            data = load(config, settings)
+            row["source"] = "regenerated" if data.regenerated else data.source
+            row |= dict(zip(sizes, (*data.X.shape, len(data.labels)), strict=True))
+            loaded[name] = dataclasses.replace(data, X=data.X[:0].copy())
+        except DatasetUnavailableError as error:
+            row |= {"source": "missing", "missing": str(error)}
+        rows.append(row)
+    numbers = [*(f"paper_{size}" for size in sizes), *sizes]
+    frame = pd.DataFrame(rows, columns=["dataset", *numbers, "source", "note", "missing"])
+    frame[numbers] = frame[numbers].astype("Int64")
+    return frame, loaded
 
 
 def sources_of(config: DatasetConfig, settings: DataSettings) -> list[str]:
-    """Return the sources that ``data.source`` allows for this dataset, in order."""
-    if settings.source == "auto":
-        return ["local", *config.sources]
-    wanted = UCI if settings.source == "uci" else (settings.source,)
+    """Return the sources that ``data.source`` allows for this data set, in order."""
+    allowed = {"auto": ["local", *config.sources], "uci": ["ucimlrepo", "archive"]}
+    wanted = allowed.get(settings.source, [settings.source])
     return [source for source in ("local", *config.sources) if source in wanted]
 
 
 def _attempts(config: DatasetConfig, settings: DataSettings) -> Iterator[tuple[str, bool]]:
     """Yield (source, offline) in the order in which they are tried."""
     sources = sources_of(config, settings)
-    remote = [source for source in sources if source in NETWORK]
-    asked_cache = False
+    remote = [source for source in sources if source in SERVICES]
     for source in sources:
-        if source == "local":
-            folder = settings.folder()
-            if folder is not None and find_local(config, folder):
-                yield source, True
-        elif source not in NETWORK:
+        if remote[:1] == [source]:
+            yield from ((name, True) for name in remote)
+        if source not in SERVICES and (source != "local" or _find_local(config, settings)):
             yield source, True
-        else:
-            if not asked_cache:
-                yield from ((name, True) for name in remote)
-                asked_cache = True
-            if not settings.offline:
-                yield source, False
+        elif source in SERVICES and not settings.offline:
+            yield source, False
 
 
 def _load_from(source: str, config: DatasetConfig, settings: DataSettings) -> Dataset:
-    if source == "local":
-        return load_local(config, settings)
     if source == "bundled":
-        return bundled.load_bundled(config)
+        return load_bundled(config)
     if source == "generated":
-        return generated.load_generated(config)
-    return NETWORK[source].load(config, settings)
+        return load_generated(config)
+    if source == "local" and (found := _find_local(config, settings)):
+        return _load_files(config, source, found, settings)
+    cache = Cache(settings)
+    try:
+        return _load_files(config, source, (cache.used, SERVICES[source](config, cache)), settings)
+    except DataFormatError:
+        cache.forget()
+        raise
 
 
-def _explanation(config: DatasetConfig, settings: DataSettings, reasons: dict[str, str]) -> str:
+def _load_own(config: DatasetConfig, settings: DataSettings) -> Dataset:
+    path = Path(str(config.path)).expanduser()
+    if not path.is_file():
+        raise DatasetUnavailableError(f"dataset.path: '{config.path}' is not a file")
+    known = (*_SUFFIXES, ".arff")
+    if not path.name.endswith(known):
+        raise DataFormatError(f"dataset.path: '{config.path}' is none of {', '.join(known)}")
+    return _load_files(config, "local", _found([path], _read_table, config, path, settings), settings)
+
+
+def _find_local(config: DatasetConfig, settings: DataSettings) -> Found | None:
+    """Look for a data set in the user's folder: as a table, as UCI's own files, or as UCI's zip."""
+    folder = settings.folder()
+    if folder is None:
+        return None
+    for path in (folder / f"{config.name}{suffix}" for suffix in _SUFFIXES):
+        if path.is_file():
+            return _found([path], _read_table, config, path, settings)
+    if config.original is None:
+        return None
+    files = folder_files(folder)
+    if names := files.find_all(config.original):
+        return _found([folder / name for name in names], read_original, config, files, names)
+    for path in (folder / name for name in files.openers if _is_archive_of(config, name)):
+        return _found([path], read_archive, config, path, str(path))
+    return None
+
+
+def _found(paths: list[Path], read: Callable[..., Table], *arguments: object) -> Found:
+    return {str(path): path for path in paths}, partial(read, *arguments)
+
+
+def _read_table(config: DatasetConfig, path: Path, settings: DataSettings) -> Table:
+    limit = config.largest_text() or int(settings.largest_text * 2**20)
+    with open_file(path, limit if path.suffix in (".gz", ".xz") else None) as stream:
+        read = read_arff if path.suffix == ".arff" else read_csv
+        return read(stream, str(path), label=config.label, missing=config.missing)
+
+
+def _load_files(config: DatasetConfig, source: str, found: Found, settings: DataSettings) -> Dataset:
+    files, read = found
+    digests = {name: file_digest(path) for name, path in files.items()}
+    if sum(path.stat().st_size for path in files.values()) >= _WORTH_KEEPING:
+        how = [_PARSERS, config.original, config.label, config.missing, *config.class_counts]
+        key = hashlib.sha256(f"{how} {[*digests.values()]}".encode()).hexdigest()[:24]
+        read = partial(_remembered, settings.cache_folder() / "parsed" / f"{config.name}-{key}.npz", read)
+    return make_dataset(config, read(), source, {"files": digests})
+
+
+def _remembered(path: Path, read: Callable[[], Table]) -> Table:
+    """Return what ``read`` gave before: PEMS-SF is read as text once, in 15 s, and not by every worker."""
+    try:
+        with np.load(path, allow_pickle=False) as kept:  # the zip's own checksums tell damage
+            return Table(kept["X"], kept["labels"].tolist(), path.stem, int(kept["dropped"]))
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        _log.warning("%s is damaged (%s); parsing again", path, error)
+    table = read()
+    unfinished = path.with_name(f"{uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clear(path.parent, "*.part")
+        with unfinished.open("xb") as stream:
+            np.savez(stream, X=table.X, labels=np.array(table.labels), dropped=table.dropped)
+        unfinished.replace(path)
+    except OSError as error:
+        _log.warning("%s cannot be written (%s); it will be parsed again next time", path, error)
+    return table
+
+
+def _is_cached(source: str, config: DatasetConfig, settings: DataSettings) -> bool:
+    with suppress(MlomlError):
+        return bool(SERVICES[source](config, Cache(dataclasses.replace(settings, offline=True))))
+    return False
+
+
+def _is_archive_of(config: DatasetConfig, name: str) -> bool:
+    """Compare letters and digits only: ``PEMS-SF.zip`` and ``pems+sf.zip`` are the same archive."""
+    archive = (config.original and config.original.archive) or ""
+    known = (f"{config.name}.zip", f"{config.name}.tar.gz", archive)
+    return _letters(name) in map(_letters, known)
+
+
+def _letters(name: str) -> str:
+    return "".join(c for c in PurePosixPath(name).name.lower() if c.isalnum())
+
+
+def _base(config: DatasetConfig) -> DatasetConfig:
+    from mloml.config.compose import compose_datasets
+
+    return compose_datasets([str(config.base)])[str(config.base)]
+
+
+def _explanation(config: DatasetConfig, settings: DataSettings, reasons: list[str]) -> str:
     if not sources_of(config, settings):
         have = ", ".join(["local", *config.sources])
         return f"{config.name} has no source '{settings.source}' (data.source); it has {have}"
@@ -140,7 +272,6 @@ def _explanation(config: DatasetConfig, settings: DataSettings, reasons: dict[st
     provide = f"put {config.name}.csv{f' or {files}' if files else ''} into a folder and set MLOML_DATA to it"
     if settings.source == "local":
         return f"{config.name} is not in the folder of MLOML_DATA or data.dir: {provide}"
-    why = "; ".join(dict.fromkeys(reasons.values())) or "nothing fetched"
-    return (
-        f"{config.name} is missing ({why}): {provide}, or run `mloml data fetch {config.name}` with a network"
-    )
+    why = "; ".join(dict.fromkeys(reasons)) or "nothing fetched"
+    fetch = f"run `mloml data fetch {config.name}` with a network"
+    return f"{config.name} is missing ({why}): {provide}, or {fetch}"

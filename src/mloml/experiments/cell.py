@@ -1,7 +1,7 @@
 """One cell of a study: one dataset under one algorithm, by one protocol, in one split.
 
-The cell is the unit of work, of caching and of failure. Its key says what determines its result; running it
-gives a record that can be written as JSON.
+The cell is the unit of work, of caching and of failure. Its key is the hash of what its result follows from;
+running it gives a record that can be written as JSON.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from mloml.errors import ConfigError, suggestion
-from mloml.experiments.determinants import KeyMaker, determinants, key_of
-from mloml.experiments.fingerprint import fingerprint
-from mloml.experiments.lookup import learner_class, parameter_names, recordable
-from mloml.experiments.preprocessing import needs_pca, prepare
-from mloml.experiments.scoring import Rows
-from mloml.experiments.selection import Selection, select, tuned_grid, unused_parameters
-from mloml.experiments.splits import derive_seed, fold_indices, split_indices
+from mloml.config.lookup import learner_class, parameter_names
+from mloml.experiments.key import key_fields, key_of
+from mloml.experiments.neighbours import Rows
+from mloml.experiments.preprocessing import needs_pca
+from mloml.experiments.selection import select, tuned_grid, unused_parameters
+from mloml.experiments.splits import derive_seed, fold_indices, halves
 
 if TYPE_CHECKING:
     from mloml.config.schema import Algorithm, ProtocolConfig
@@ -37,7 +35,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "mloml")
 
 @dataclass(frozen=True)
 class Cell:
-    """What determines one error rate.
+    """What one error rate follows from.
 
     Parameters
     ----------
@@ -64,31 +62,20 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Hash of what determines the result, see :func:`mloml.experiments.determinants.determinants`."""
-        return key_of(determinants(self))
+        """Hash of what the result follows from, see :func:`mloml.experiments.key.key_fields`."""
+        return key_of(key_fields(self))
 
-    @property
-    def code(self) -> str:
-        """Hash of the code that computes the cell."""
-        return fingerprint(self.algorithm.learner)
-
-    @property
-    def recorded(self) -> list[str]:
-        """What is recorded besides the error: what was asked for and the learner has."""
-        return sorted(set(self.record) & recordable(learner_class(self.algorithm.learner)))
-
-    @property
-    def too_narrow_for_pca(self) -> bool:
-        """Whether the data are known to have too few features for PCA."""
-        return self.features is not None and not needs_pca(self.features, self.protocol.pca)
+    def seed(self, *purpose: object) -> int:
+        """Return the seed of one purpose: ``"split"``, ``"folds"``, ``"stream"`` or a fold's stream."""
+        return derive_seed(self.protocol.seed, self.dataset, self.split, *purpose)
 
 
 def cells_of_splits(first: Cell, splits: int) -> list[Cell]:
     """Return the cells that differ from one in their split only; their keys cost next to nothing."""
-    keys = KeyMaker(determinants(first))
+    fields = key_fields(first)
     cells = [dataclasses.replace(first, split=split) for split in range(splits)]
     for cell in cells:
-        cell.__dict__["key"] = keys.key(cell.split)
+        cell.__dict__["key"] = key_of(fields | {"split": cell.split})
     return cells
 
 
@@ -99,9 +86,7 @@ def run_cell(cell: Cell, data: Dataset) -> dict[str, Any]:
     once.
     """
     if data.checksum != cell.checksum:
-        raise ValueError(
-            f"{cell.dataset}: the data's checksum is {data.checksum}, the cell's is {cell.checksum}"
-        )
+        raise ValueError(f"{cell.dataset}: the data's checksum is {data.checksum}, not {cell.checksum}")
     start = time.perf_counter()
     with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -112,6 +97,7 @@ def run_cell(cell: Cell, data: Dataset) -> dict[str, Any]:
         layers = half.layer_errors(selection.learner) if "layers" in cell.record else None
         scans = half.scan_errors(selection.learner) if "scans" in cell.record else None
     seconds = {"total": time.perf_counter() - start, **selection.seconds}
+    pca = cell.protocol.pca if needs_pca(data.X.shape[1], cell.protocol.pca) else None
     return {
         "dataset": cell.dataset,
         "algorithm": cell.algorithm.name,
@@ -124,9 +110,14 @@ def run_cell(cell: Cell, data: Dataset) -> dict[str, Any]:
         "layer_errors": layers,
         "scan_errors": scans,
         "seconds": seconds,
-        "counters": counters(selection),
-        "preprocessing": _preprocessing(data, cell.protocol, half),
-        "seeds": {purpose: _seed(cell, purpose) for purpose in ("split", "folds", "stream")},
+        "counters": _counters(selection.learner),
+        "preprocessing": {
+            "pca": pca and ("centred" if pca.centred else "uncentred"),
+            "pca_fitted_on": pca and pca.fit,  # one fitted on all rows has seen the test half
+            "rows": cell.protocol.rows,
+            "features": half.X_fit.shape[1],
+        },
+        "seeds": {purpose: cell.seed(purpose) for purpose in ("split", "folds", "stream")},
         "versions": versions(),
         "checksum": data.checksum,
         "warnings": sorted({str(warning.message) for warning in caught}),
@@ -144,27 +135,12 @@ def make_learner(cell: Cell) -> BaseEstimator:
     algorithm = cell.algorithm
     kind = learner_class(algorithm.learner)
     known = parameter_names(kind)
-    for name in {**algorithm.params, **algorithm.grid}:
-        if name not in known:
-            hint = suggestion(name, known)
-            raise ConfigError(
-                f"algorithm '{algorithm.name}': {kind.__name__} has no parameter '{name}'{hint}"
-            )
-    learner = kind(**{name: value for name, value in algorithm.params.items() if value is not None})
-    ignored = set(algorithm.grid) | unused_parameters(learner)
-    nulls = {name for name, value in algorithm.params.items() if value is None}
-    settings: dict[str, Any] = dict.fromkeys(nulls - ignored)
-    from_protocol = {"scans": cell.protocol.scans, "random_state": _seed(cell, "stream")}
-    own = [name for name, value in algorithm.params.items() if value is not None]
-    settings |= {name: value for name, value in from_protocol.items() if name in known and name not in own}
-    return learner.set_params(**settings)
-
-
-def counters(selection: Selection) -> dict[str, Any]:
-    """Return the chosen learner's counts of triplets, updates and cone failures (lists: per layer)."""
-    names = ("n_triplets", "n_updates", "n_cone_failures")
-    values = {name: getattr(selection.learner, name + "_", None) for name in names}
-    return {name: None if value is None else np.asarray(value).tolist() for name, value in values.items()}
+    own = {name: value for name, value in algorithm.params.items() if value is not None}
+    learner = kind(**own)
+    nulls = algorithm.params.keys() - own.keys() - algorithm.grid.keys() - unused_parameters(learner)
+    from_protocol = {"scans": cell.protocol.scans, "random_state": cell.seed("stream")}
+    settings = {name: value for name, value in from_protocol.items() if name in known and name not in own}
+    return learner.set_params(**dict.fromkeys(nulls), **settings)
 
 
 @cache
@@ -174,32 +150,20 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **libraries}
 
 
-def _seed(cell: Cell, *purpose: object) -> int:
-    return derive_seed(cell.protocol.seed, cell.dataset, cell.split, *purpose)
-
-
 def _rows(cell: Cell, data: Dataset) -> tuple[Rows, list[tuple[Rows, int]]]:
     """Return the training half with its test half, and its folds with the seed of each."""
     protocol, k = cell.protocol, cell.protocol.neighbours
-    train, test = split_indices(data.y, cell.split, protocol.seed, cell.dataset)
-    prepared = prepare(data, protocol.pca, train, protocol.rows)
-    X, y = prepared[train], data.y[train]
-    half = Rows(X, y, prepared[test], data.y[test], k)
+    X, y, X_test, y_test, _ = halves(data, protocol, cell.split)
     pairs = fold_indices(y, cell.split, protocol.seed, cell.dataset, protocol.folds)
     folds = [
-        (Rows(X[fit], y[fit], X[validate], y[validate], k), _seed(cell, "stream", fold))
+        (Rows(X[fit], y[fit], X[validate], y[validate], k), cell.seed("stream", fold))
         for fold, (fit, validate) in enumerate(pairs)
     ]
-    return half, folds
+    return Rows(X, y, X_test, y_test, k), folds
 
 
-def _preprocessing(data: Dataset, protocol: ProtocolConfig, half: Rows) -> dict[str, Any]:
-    """Return what was done to the rows; a PCA fitted on all rows has seen the test half, so it is said."""
-    pca = protocol.pca
-    wide = needs_pca(data.X.shape[1], pca)
-    return {
-        "pca": ("centred" if pca.centred else "uncentred") if wide else None,
-        "pca_fitted_on": pca.fit if wide else None,
-        "rows": protocol.rows,
-        "features": half.X_fit.shape[1],
-    }
+def _counters(learner: Any) -> dict[str, Any]:
+    """Return the chosen learner's counts of triplets, updates and cone failures (lists: per layer)."""
+    names = ("n_triplets", "n_updates", "n_cone_failures")
+    values = {name: getattr(learner, f"{name}_", None) for name in names}
+    return {name: None if value is None else np.asarray(value).tolist() for name, value in values.items()}

@@ -3,42 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
+import faulthandler
 import os
+import signal
+import threading
+import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from mloml.datasets.catalogue import DatasetConfig, DataSettings
 from mloml.errors import CellFileError, CodeChangedError, DataFormatError, KernelError, StoreError
-from mloml.experiments.claims import STARTED, WRONG, Claim, claim, ended_wrong, verdict
-from mloml.experiments.guard import time_limit
+from mloml.experiments.locks import hold
 from mloml.experiments.store import Store
+from mloml.files import reason
 
 if TYPE_CHECKING:
+    from mloml.config.schema import DatasetConfig, DataSettings
     from mloml.datasets import Dataset
     from mloml.experiments.cell import Cell
-
-
-LOADED_DATASETS = 2
-"""How many datasets a worker keeps in memory; jobs come ordered by dataset."""
-
 
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
 """Characters kept of an exception."""
 
+MOST_ATTEMPTS = 2
+"""A cell whose worker died this often is given up."""
 
 MOST_STARTS = 4
-"""How often a job is handed out before it is given up, should its workers die before they even claim it."""
-
-
-GIVEN_UP = ("killed", "timeout")
-"""States of a cell whose claim stays: it gives the same answer again, should this one die with its worker."""
+"""How often a job is handed out before it is given up, should its workers die before they even begin it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,19 @@ class Job:
     store: str
     run: str
     time_limit: float | None = None
+
+    @property
+    def note(self) -> Path:
+        """Where a worker notes each attempt, and a time limit its end; the file outlives the worker."""
+        return Store(self.store).claim(self.cell, "note")
+
+    def words(self) -> str:
+        """Return what workers of this run noted; nothing when none of them was at this cell."""
+        try:
+            text = self.note.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+        return text if text.startswith(self.run) else ""
 
 
 @dataclass(frozen=True)
@@ -71,19 +80,17 @@ class Outcome:
 
 def compute(job: Job) -> Outcome:
     """Compute and store one cell; every error ends up in the outcome."""
-    store = Store(job.store)
-    key = job.cell.key
+    end_with_parent()
     try:
-        with claim(store.claim_path(job.cell), job.run) as held:
-            if held is None:
-                return Outcome(key, "busy")
-            outcome = stored(job, "found") or lost(job) or _attempt(job, store, held)
-            if outcome.state not in GIVEN_UP:
-                held.remove()
-            _spare_the_collector(job.cell.algorithm.learner)
+        with hold(Store(job.store).claim(job.cell, "lock")) as ours:
+            if not ours:
+                return Outcome(job.cell.key, "busy")
+            outcome = stored(job, "found") or lost(job) or _attempt(job)
+            if outcome.state not in ("killed", "timeout"):  # whose note gives the same answer again
+                job.note.unlink(missing_ok=True)
             return outcome
     except (StoreError, CodeChangedError, KernelError) as error:
-        return Outcome(key, "halt", type(error).__name__, str(error))
+        return Outcome(job.cell.key, "halt", type(error).__name__, str(error))
 
 
 def stored(job: Job, state: str) -> Outcome | None:
@@ -97,99 +104,103 @@ def stored(job: Job, state: str) -> Outcome | None:
         return Outcome(job.cell.key, "failed", type(error).__name__, str(error))
 
 
-_collected: set[str] = set()
-
-
-def _spare_the_collector(learner: str) -> None:
-    """Let the garbage collector pass over what a learner's first cell left: modules and compiled code.
-
-    Where psutil is not installed, loky collects once a second; that took a tenth of a worker's time.
-    """
-    if learner not in _collected:
-        _collected.add(learner)
-        gc.collect()
-        gc.freeze()
-
-
 def lost(job: Job) -> Outcome | None:
-    """Return the outcome of a job whose workers died with it, or None when it deserves another attempt."""
-    state = verdict(Store(job.store).claim_path(job.cell), job.run)
-    if state == "timeout":
-        return Outcome(job.cell.key, state, "TimeLimit", f"took longer than {job.time_limit:g} s")
-    if state == "killed":
-        message = "its worker process died twice: killed by the system (memory?) or crashed"
-        return Outcome(job.cell.key, state, "WorkerDied", message)
+    """Return the outcome of a job whose workers died with it, or None when it may be tried again."""
+    words = job.words()
+    _, timeout, place = words.partition("Timeout (")
+    if timeout:
+        message = f"took longer than {job.time_limit:g} s"
+        return Outcome(job.cell.key, "timeout", "TimeLimit", message, (timeout + place)[:LONGEST_TRACEBACK])
+    if words.count(job.run) >= MOST_ATTEMPTS:
+        return dead(job, "its worker process died twice: killed by the system (memory?) or crashed")
     return None
 
 
-def wants_another_worker(job: Job) -> bool:
-    """Say whether the job's last worker ended because its compiled code was wrong, which is no death."""
-    return ended_wrong(Store(job.store).claim_path(job.cell), job.run)
+def dead(job: Job, message: str = "its worker process died before the cell began") -> Outcome:
+    """Return the outcome of a job that is given up."""
+    return Outcome(job.cell.key, "killed", "WorkerDied", " ".join(message.split()))
 
 
-def never_began(job: Job, reason: str = "") -> Outcome:
-    """Return the outcome of a job whose workers died before they could claim it, again and again."""
-    message = " ".join(f"its worker process died before the cell began {reason}".split())
-    return Outcome(job.cell.key, "killed", "WorkerDied", message)
-
-
-def _attempt(job: Job, store: Store, held: Claim) -> Outcome:
+def _attempt(job: Job) -> Outcome:
     from mloml.experiments.cell import run_cell
-    from mloml.experiments.determinants import determinants
+    from mloml.experiments.key import key_fields
 
-    wrong_before = wants_another_worker(job)
-    held.note(STARTED)
-    store.discard_debris(job.cell)
+    store, before = Store(job.store), job.words()
+    store.clear_leftovers(job.cell)
     try:
-        data = prepare_for(job)
-        with time_limit(job.time_limit, held):
-            record = run_cell(job.cell, data)
-        store.put(job.cell, record | {"determinants": determinants(job.cell), "kernels": "checked"})
+        with _open_note(job, "ab" if before else "wb") as note:
+            data = prepare_for(job)
+            if job.time_limit is not None:  # holds also while a learner holds the interpreter's lock
+                limit = min(job.time_limit, threading.TIMEOUT_MAX)
+                faulthandler.dump_traceback_later(limit, exit=True, file=note)
+            try:
+                record = run_cell(job.cell, data)
+            finally:
+                faulthandler.cancel_dump_traceback_later()
+        store.put(job.cell, record | {"key_fields": key_fields(job.cell), "kernels": "checked"})
     except (StoreError, CodeChangedError):
         raise
     except KernelError as error:
-        held.note(WRONG)
-        if wrong_before:
+        if before:
             raise KernelError(f"{error} (found again in a new process: nothing more is computed)") from None
         os._exit(1)  # what was kept is gone; a new process compiles anew
     except BaseException as error:  # a learner may raise anything; Ctrl-C never reaches a worker
-        return _failure(job, error)
+        found = traceback.TracebackException.from_exception(error)  # an error's own text may raise anything
+        message = "".join(c if c.isprintable() else " " for c in str(found)[:LONGEST_MESSAGE])
+        trace = "".join(found.format())[-LONGEST_TRACEBACK:]
+        return Outcome(job.cell.key, "failed", type(error).__name__, " ".join(message.split()), trace)
     return Outcome(job.cell.key, "ok")
 
 
-def _failure(job: Job, error: BaseException) -> Outcome:
-    message = plain_text(lambda: str(error), LONGEST_MESSAGE)
-    trace = plain_text(lambda: "".join(traceback.format_exception(error)), LONGEST_TRACEBACK, lines=True)
-    return Outcome(job.cell.key, "failed", type(error).__name__, message, trace)
-
-
-def plain_text(make: Callable[[], str], longest: int, *, lines: bool = False) -> str:
-    r"""Return a text that can be printed and written to a file, whatever it was made from.
-
-    >>> plain_text(lambda: "a\n\x1b[2J\udc80b", 10)
-    'a ?[2J?b'
-    >>> plain_text(lambda: 1 / 0, 10)
-    '(its text cannot be printed)'
-    """
+def _open_note(job: Job, mode: str) -> IO[bytes]:
     try:
-        text = str(make())
-    except BaseException:  # an exception's own __str__ may raise anything too
-        return "(its text cannot be printed)"
-    text = text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
-    rows = text.splitlines() if lines else [" ".join(text.split())]
-    return "\n".join("".join(c if c.isprintable() else "?" for c in row) for row in rows)
+        file = cast("IO[bytes]", job.note.open(mode, buffering=0))
+        file.write(f"{job.run}\n".encode())
+    except OSError as error:
+        raise StoreError(f"{job.note}: cannot be written ({reason(error)})") from None
+    return file
+
+
+@cache
+def end_with_parent() -> None:
+    """End this worker when its parent is gone, or when it is done, whatever threads a learner left behind."""
+    import psutil
+
+    me, parent = psutil.Process(), psutil.Process().parent()
+
+    def watch() -> None:
+        while threading.main_thread().is_alive() and me.parent() == parent:
+            time.sleep(1)
+        time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
+
+
+@contextmanager
+def deaf_to_interruption() -> Iterator[None]:
+    """Let processes that are started in the block inherit that Ctrl-C is not for them: it is for the run."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def prepare_for(job: Job) -> Dataset:
     """Return the data of a job, once nothing in this process stands against computing its cell."""
+    from mloml.config.lookup import is_foreign
     from mloml.experiments.cell import make_learner
-    from mloml.experiments.lookup import is_foreign
+    from mloml.learners import Euclidean
 
     _require_same_code(job.cell)
     data = _dataset(job)
     algorithm = job.cell.algorithm
-    if algorithm.name not in _warm and not is_foreign(algorithm.learner):
-        warm_up(make_learner(job.cell))
+    if algorithm.name not in _warm:  # a class from elsewhere is called for its cell only
+        warm_up(Euclidean() if is_foreign(algorithm.learner) else make_learner(job.cell))
         _warm.add(algorithm.name)
     return data
 
@@ -200,7 +211,9 @@ _warm: set[str] = set()
 
 def warm_up(learner: Any) -> None:
     """Load or compile, and check, what a learner calls: no cell's time or limit includes it."""
-    from mloml.experiments.scoring import Rows
+    import numpy as np
+
+    from mloml.experiments.neighbours import Rows
 
     angles = np.arange(24.0)
     X, y = np.stack([np.sin(angles), np.cos(angles), np.sin(3 * angles)], axis=1), np.arange(24) % 3
@@ -231,9 +244,8 @@ def one_target() -> dict[str, str]:
 
 def _require_same_code(cell: Cell) -> None:
     """Refuse to compute under the key of other code: this worker may have an older or a newer checkout."""
-    from mloml.experiments.fingerprint import import_all, require_current_code
+    from mloml.experiments.code import require_current_code
 
-    import_all(cell.algorithm.learner)
     require_current_code([cell.algorithm.learner])
     if dataclasses.replace(cell).key != cell.key:
         raise CodeChangedError(
@@ -243,20 +255,19 @@ def _require_same_code(cell: Cell) -> None:
 
 
 _loaded: dict[str, Dataset] = {}
+"""The dataset that this process used last; jobs come ordered by dataset."""
 
 
 def _dataset(job: Job) -> Dataset:
-    """Load the job's dataset, once per process; it must be the very data the cell was made for."""
+    """Load the job's dataset; it must be the very data the cell was made for."""
     from mloml.datasets import load
 
-    wanted = job.cell.checksum
-    if wanted not in _loaded:
-        while len(_loaded) >= LOADED_DATASETS:
-            del _loaded[next(iter(_loaded))]
+    if job.cell.checksum not in _loaded:
+        _loaded.clear()
         data = load(job.dataset, job.data)
-        if data.checksum != wanted:
+        if data.checksum != job.cell.checksum:
             raise DataFormatError(
                 f"{job.dataset.name}: the data found here ({data.source}) are not those the run began with"
             )
-        _loaded[wanted] = data
-    return _loaded[wanted]
+        _loaded[data.checksum] = data
+    return _loaded[job.cell.checksum]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import platform
+import subprocess
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,12 +15,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mloml.config import repository
 from mloml.errors import CellFileError, MlomlError
-from mloml.files import write_atomically
-from mloml.experiments.cell_versions import cell_versions, version_notes
-from mloml.experiments.running import is_abandoned
+from mloml.experiments.locks import is_abandoned
 from mloml.experiments.store import Record, Store
-from mloml.experiments.surroundings import git_revision, machine
+from mloml.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +71,9 @@ def write_manifest(
         The records of the cells, which tell with what versions each was made: by this run or long ago.
     """
     from mloml.experiments.cell import versions
-    from mloml.experiments.fingerprint import fingerprint
+    from mloml.experiments.code import code_hash
 
-    learners = sorted({algorithm.learner for algorithm in study.algorithms})
+    cell_versions = Counter(tuple(record.get("versions", {}).items()) for record in records)
     content = {
         "study": study.name,
         "state": state,
@@ -79,121 +82,140 @@ def write_manifest(
         "config": _public(dataclasses.asdict(study)),
         "seeds": {"protocol": study.protocol.seed, "rest": "derived from (seed, dataset, split, purpose)"},
         "versions": versions(),
-        "cell_versions": cell_versions(records),
+        "cell_versions": [{"cells": n, "versions": dict(found)} for found, n in cell_versions.most_common()],
         "git": git_revision(),
-        "code": {learner: fingerprint(learner) for learner in learners},
+        "code": {name: code_hash(name) for name in sorted({one.learner for one in study.algorithms})},
         "datasets": {name: dataclasses.asdict(source) for name, source in sources.items()},
         "machine": machine(),
         "wall_seconds": wall_seconds,
         "cell_seconds": float(frame["seconds"].sum()),
-        "cells": {"count": len(frame), "ok": int((frame["status"] == "ok").sum()), "keys": keys_hash(frame)},
+        "cells": {"count": len(frame), "ok": int((frame["status"] == "ok").sum()), "keys": _keys_hash(frame)},
         "files": {path.name: _file_hash(path) for path in _artefact_files(folder)},
     }
     write_atomically(folder / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return folder / MANIFEST
 
 
-def check(folder: Path, store: Store) -> list[str]:
-    """Say in what an artefact differs from the store and the code of today; nothing when it matches."""
+def git_revision() -> dict[str, Any] | None:
+    """Return the revision of the checkout this code runs from and whether it has changes; None in a wheel."""
+    root = repository()
+    if root is None:
+        return None
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(root), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
     try:
-        return _differences(folder, store)
-    except (LookupError, TypeError, ValueError, AttributeError, OSError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        return [f"its manifest.json or cells.csv is damaged ({reason}); run its command again"]
+        return {"revision": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain", "-uno"))}
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
-def _differences(folder: Path, store: Store) -> list[str]:
-    import pandas as pd
+def machine() -> dict[str, Any]:
+    """Return what of this machine can matter for speed and for the last bits; no names of hosts or people."""
+    import psutil
 
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return {
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": next(models, platform.processor()),
+        "cores": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
+    }
+
+
+def check(folder: Path, store: Store) -> tuple[list[str], list[str]]:
+    """Say in what an artefact differs from the store and the code of today, and what else to know of it."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
+        return _differences(folder, manifest, store), _notes(manifest)
     except FileNotFoundError:
-        return ["there is no manifest: the run never began, or its files were made by hand"]
-    except ValueError:
-        return ["the manifest is damaged"]
-    findings = []
-    state = manifest["state"]
+        return ["there is no manifest: the run never began, or its files were made by hand"], []
+    except (LookupError, TypeError, ValueError, AttributeError, OSError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return [f"its manifest.json or cells.csv is damaged ({reason}); run its command again"], []
+
+
+def _differences(folder: Path, manifest: Any, store: Store) -> list[str]:
+    import pandas as pd
+
+    found, state, cells = [], manifest["state"], manifest["cells"]
     if state != "complete":
         shown = "killed, nobody runs it any more" if state == "running" and is_abandoned(folder) else state
-        cells = manifest["cells"]
-        findings.append(f"unfinished ({shown}): {cells['ok']} of {cells['count']} cells")
+        found.append(f"unfinished ({shown}): {cells['ok']} of {cells['count']} cells")
     for name, expected in manifest["files"].items():
-        path = folder / name
-        if not path.is_file():
-            findings.append(f"{name} is gone")
-        elif _file_hash(path) != expected and state != "running":
-            findings.append(f"{name} was changed after the run")
-    cells_file = folder / "cells.csv"
-    if cells_file.is_file():
-        findings += _check_cells(pd.read_csv(cells_file), manifest, store)
-    return findings + _check_code(manifest["code"])
+        if not (folder / name).is_file():
+            found.append(f"{name} is gone")
+        elif _file_hash(folder / name) != expected and state != "running":
+            found.append(f"{name} was changed after the run")
+    if (folder / "cells.csv").is_file():
+        found += _check_cells(pd.read_csv(folder / "cells.csv"), cells["keys"], store)
+    changed = [name for name, before in manifest["code"].items() if not _is_current(name, before)]
+    if changed:
+        found.append(f"the code behind {', '.join(changed)} changed since: the next run computes anew")
+    return found
 
 
-def keys_hash(frame: pd.DataFrame) -> str:
+def _check_cells(cells: pd.DataFrame, keys: str, store: Store) -> list[str]:
+    found = [] if _keys_hash(cells) == keys else ["cells.csv holds other cells than the manifest says"]
+    gone = differing = 0
+    done = cells[cells["status"] == "ok"]
+    columns = (done[name] for name in ("error", "dataset", "algorithm", "split", "key"))
+    for error, *cell in zip(*columns, strict=True):
+        try:
+            record = store.read_cell(*cell)
+        except CellFileError as problem:
+            found.append(str(problem))
+            continue
+        gone += record is None
+        differing += record is not None and record["error"] != error
+    found += [f"{gone} cells are not in the store any more"] if gone else []
+    return found + ([f"{differing} cells have another error in the store"] if differing else [])
+
+
+def _is_current(learner: str, before: str) -> bool:
+    from mloml.config.lookup import is_foreign
+    from mloml.experiments.code import code_hash
+
+    try:  # a class from elsewhere is imported because its user asks for it, never because a result names it
+        return is_foreign(learner) or code_hash(learner) == before
+    except MlomlError:
+        return False
+
+
+def _notes(manifest: Any) -> list[str]:
+    from mloml.config.lookup import is_foreign
+    from mloml.experiments.cell import versions
+
+    notes, here, groups = [], versions(), manifest.get("cell_versions", [])
+    for group in groups:
+        then = group["versions"]
+        names = [name for name in {**here, **then} if then.get(name) != here.get(name)]
+        others = [f"{name} {then.get(name, 'unknown')} (here {here.get(name, 'none')})" for name in names]
+        if others:
+            total = sum(group["cells"] for group in groups)
+            notes.append(
+                f"{group['cells']} of {total} cells were made by other versions: {', '.join(others)}"
+            )
+    foreign = [learner for learner in manifest["code"] if is_foreign(learner)]
+    if foreign:
+        notes.append(f"not checked, because this imports no class from elsewhere: {', '.join(foreign)}")
+    return notes
+
+
+def _keys_hash(frame: pd.DataFrame) -> str:
     """Return one hash over the keys of all cells of a frame, in any order."""
     return sha256("\n".join(sorted(frame["key"])).encode()).hexdigest()
 
 
-def _check_cells(cells: pd.DataFrame, manifest: dict[str, Any], store: Store) -> list[str]:
-    findings = []
-    if keys_hash(cells) != manifest["cells"]["keys"]:
-        findings.append("cells.csv holds other cells than the manifest says")
-    gone, differing = 0, 0
-    done = cells[cells["status"] == "ok"]
-    columns = (done[name] for name in ("dataset", "algorithm", "split", "key", "error"))
-    for dataset, algorithm, split, key, error in zip(*columns, strict=True):
-        try:
-            record = store.read(f"{store.folder}/{dataset}/{algorithm}/{split}-{key[:16]}.json")
-        except CellFileError as problem:
-            findings.append(str(problem))
-            continue
-        gone += record is None
-        differing += record is not None and record["error"] != error
-    if gone:
-        findings.append(f"{gone} cells are not in the store any more")
-    if differing:
-        findings.append(f"{differing} cells have another error in the store")
-    return findings
-
-
-def _check_code(recorded: Mapping[str, str]) -> list[str]:
-    from mloml.experiments.fingerprint import fingerprint
-    from mloml.experiments.lookup import is_foreign
-
-    changed = []
-    for learner, before in recorded.items():
-        if is_foreign(learner):  # imported because its user asks for it, never because a result names it
-            continue
-        try:
-            now = fingerprint(learner)
-        except MlomlError:
-            now = None
-        if now != before:
-            changed.append(learner)
-    return (
-        [f"the code behind {', '.join(changed)} changed since: the next run computes anew"] if changed else []
-    )
-
-
-def notes(folder: Path) -> list[str]:
-    """Say what is worth knowing of an artefact although it is no difference."""
-    from mloml.experiments.lookup import is_foreign
-
-    found = version_notes(folder / MANIFEST)
-    try:
-        learners = json.loads((folder / MANIFEST).read_bytes())["code"]
-        foreign = [learner for learner in learners if is_foreign(learner)]
-    except (OSError, ValueError, LookupError, TypeError):
-        return found  # what is wrong with a manifest is said elsewhere
-    if foreign:
-        found.append(f"not checked, because this imports no class from elsewhere: {', '.join(foreign)}")
-    return found
-
-
 def _artefact_files(folder: Path) -> list[Path]:
     found = folder.iterdir() if folder.is_dir() else ()
-    visible = (path for path in found if path.is_file() and not path.name.startswith("."))
-    return sorted(path for path in visible if path.name != MANIFEST)
+    return sorted(path for path in found if path.is_file() and path.name[0] != "." and path.name != MANIFEST)
 
 
 def _file_hash(path: Path) -> str:

@@ -9,6 +9,7 @@ the training half. Cross-validation folds share the PCA of their half.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,12 +48,12 @@ def prepare(data: Dataset, pca: PcaConfig, train: Index, rows: str = "unit") -> 
     wide = needs_pca(data.X.shape[1], pca)
     fit = train if wide and pca.fit == "train" else None
     half = None if rows == "unit" and fit is None else train.tobytes()
-    key = (data.checksum, pca, rows, half)
-    if key not in _memo:
+
+    def make() -> Array:
         X = _principal_scores(data, pca, fit) if wide else data.X
-        _remember(key, unit_rows(X) if rows == "unit" else standardised(X, train))
-    _memo.move_to_end(key)
-    return _memo[key]
+        return unit_rows(X) if rows == "unit" else standardised(X, train)
+
+    return _remembered((data.checksum, pca, rows, half), make)
 
 
 def needs_pca(n_features: int, pca: PcaConfig) -> bool:
@@ -136,13 +137,7 @@ def compact_frame(X: Array) -> Array:
 def _principal_scores(data: Dataset, pca: PcaConfig, rows: Index | None) -> Array:
     n, d = data.X.shape
     fit = np.arange(n) if rows is None else rows
-    frame = None
-    if d > n:
-        key = (data.checksum, "frame")
-        if key not in _memo:
-            _remember(key, compact_frame(data.X))
-        _memo.move_to_end(key)
-        frame = _memo[key]
+    frame = _remembered((data.checksum, "frame"), lambda: compact_frame(data.X)) if d > n else None
     scores = principal_scores(data.X, fit, pca.components, pca.centred, frame)
     if pca.signs is None:
         return scores
@@ -164,8 +159,12 @@ def _signs(X: Array, fit: Index, weights: Array) -> Array:
     return np.where(largest < 0, -1.0, 1.0)
 
 
-def _remember(key: tuple[object, ...], value: Array) -> None:
-    value.setflags(write=False)
-    _memo[key] = value
-    while len(_memo) > _MEMO_SIZE:
-        _memo.popitem(last=False)
+def _remembered(key: tuple[object, ...], make: Callable[[], Array]) -> Array:
+    if key not in _memo:
+        value = make()
+        value.setflags(write=False)
+        _memo[key] = value
+        while len(_memo) > _MEMO_SIZE:
+            _memo.popitem(last=False)
+    _memo.move_to_end(key)
+    return _memo[key]

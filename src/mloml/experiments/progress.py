@@ -1,26 +1,30 @@
-"""How far a run is and how long it will take: a bar on a terminal, plain lines elsewhere."""
+"""What a run prints: how far it is and how long it will take, and at its end what came out."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Table
 from rich.text import Text
 
 from mloml.experiments.store import Record
 
 if TYPE_CHECKING:
     from mloml.experiments.cell import Cell
-
-Group = tuple[str, str]
+    from mloml.experiments.study import StudyResult
 
 LINE_SECONDS = 10.0
-"""Pause between plain lines."""
+"""Pause between plain lines, where there is no terminal for a bar."""
+
+FILE_WIDTH = 200
+"""Files and pipes have no width of their own; 80 characters would cut a table off."""
+
+NAME_WIDTH, COLUMN_WIDTH = 16, 14
 
 
 class Estimate:
@@ -30,74 +34,62 @@ class Estimate:
     """
 
     def __init__(self, cells: Iterable[Cell], workers: int) -> None:
-        self._left = Counter(_group(cell) for cell in cells)
+        self._left = Counter((cell.dataset, cell.algorithm.name) for cell in cells)
         self._workers = workers
-        self._seconds: dict[Group, float] = {}
-        self._count: Counter[Group] = Counter()
+        self._seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
 
     def learn(self, record: Record) -> None:
         """Take in what a cell cost."""
-        group = record["dataset"], record["algorithm"]
-        self._seconds[group] = self._seconds.get(group, 0.0) + record["seconds"]["total"]
-        self._count[group] += 1
+        self._seconds[record["dataset"], record["algorithm"]].append(record["seconds"]["total"])
 
     def count_off(self, cell: Cell) -> None:
         """One less to do."""
-        self._left[_group(cell)] -= 1
+        self._left[cell.dataset, cell.algorithm.name] -= 1
 
     def seconds_left(self) -> float | None:
         """Return the expected seconds until the end, or None while an algorithm has not been seen."""
-        known = {algorithm for _, algorithm in self._count}
-        if not known or any(count and group[1] not in known for group, count in self._left.items()):
+        left = {group: count for group, count in self._left.items() if count}
+        known = {algorithm for _, algorithm in self._seconds}
+        if not known or any(algorithm not in known for _, algorithm in left):
             return None
-        means = {group: self._seconds[group] / self._count[group] for group in self._count}
+        means = {group: sum(found) / len(found) for group, found in self._seconds.items()}
         unknown = sum(means.values()) / len(means)
-        work = sum(count * means.get(group, unknown) for group, count in self._left.items())
-        return work / min(self._workers, max(1, self._left.total()))
+        work = sum(count * means.get(group, unknown) for group, count in left.items())
+        return work / min(self._workers, max(1, sum(left.values())))
 
 
-class Board:
-    """Shows a run's progress for the time of a ``with`` block.
-
-    Where there is no terminal for a bar, it is a line now and then, unless ``lines`` is false.
-    """
+class Board(ProgressColumn):
+    """Shows a run's progress during a ``with`` block: a bar on a terminal, else a line now and then."""
 
     def __init__(self, console: Console, cells: list[Cell], workers: int, *, lines: bool = True) -> None:
+        super().__init__()
         self.estimate = Estimate(cells, workers)
-        self._lines = lines
-        self._console = console
-        self._total = len(cells)
-        self._done = 0
-        self._failed = 0
+        self._console, self._lines, self._total = console, lines, len(cells)
+        self._done = self._failed = 0
         self._start = self._last_line = time.monotonic()
-        self._end: float | None = None
-        self._bar: Progress | None = None
+        self._end = 0.0
+        columns = TextColumn("cells"), BarColumn(), MofNCompleteColumn(), self
+        self._bar = Progress(*columns, console=console, refresh_per_second=2, disable=not console.is_terminal)
+        self._task = self._bar.add_task("", total=self._total)
 
     def __enter__(self) -> Board:
-        if self._console.is_terminal:
-            columns = TextColumn("cells"), BarColumn(), MofNCompleteColumn(), _Words(self)
-            self._bar = Progress(*columns, console=self._console, refresh_per_second=2)
-            self._task = self._bar.add_task("", total=self._total)
-            self._bar.start()
+        self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.stop()
 
     def count(self, cell: Cell, failed: bool) -> None:
         """Count one more cell."""
+        now = time.monotonic()
         self._done += 1
         self._failed += failed
         self.estimate.count_off(cell)
-        left = self.estimate.seconds_left()
-        self._end = None if left is None else time.monotonic() + left
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
-        elif self._lines and (
-            time.monotonic() - self._last_line >= LINE_SECONDS or self._done == self._total
-        ):
-            self._last_line = time.monotonic()
+        self._end = now + (self.estimate.seconds_left() or 0.0)
+        self._bar.update(self._task, completed=self._done)
+        due = self._lines and not self._console.is_terminal
+        if due and (now - self._last_line >= LINE_SECONDS or self._done == self._total):
+            self._last_line = now
             share = 100 * self._done // self._total
             self.say(f"{self._done}/{self._total} cells ({share} %), {self.words()}")
 
@@ -106,37 +98,89 @@ class Board:
         self._console.print(line, soft_wrap=True, highlight=False, markup=False)
 
     def words(self) -> str:
-        """Return the time gone and left, and the failures."""
+        """Return the time elapsed and left, and the failures."""
         now = time.monotonic()
-        words = [f"{clock(now - self._start)} gone"]
-        left = 0.0 if self._end is None or self._done == self._total else self._end - now
-        if left >= 1:  # an estimate that is used up says nothing
+        words, left = [f"elapsed {clock(now - self._start)}"], self._end - now
+        if left >= 1 and self._done < self._total:  # an estimate that is used up says nothing
             words.append(f"about {clock(left)} left")
-        if self._failed:
-            words.append(f"{self._failed} failed")
-        return ", ".join(words)
-
-
-class _Words(ProgressColumn):
-    """The board's words, brought up to date between cells too."""
-
-    def __init__(self, board: Board) -> None:
-        self._board = board
-        super().__init__()
+        return ", ".join(words + ([f"{self._failed} failed"] if self._failed else []))
 
     def render(self, task: Task) -> Text:
-        """Return what stands right of the bar."""
-        return Text(self._board.words())
+        """Return what stands right of the bar, brought up to date between cells too."""
+        return Text(self.words())
 
 
 def clock(seconds: float) -> str:
-    """Return a duration in words of a clock.
+    """Return a duration as on a clock.
 
-    >>> clock(75.4)
-    '0:01:15'
+    >>> clock(75.4), clock(3675)
+    ('1:15', '1:01:15')
     """
-    return str(timedelta(seconds=round(seconds)))
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _group(cell: Cell) -> Group:
-    return cell.dataset, cell.algorithm.name
+def cell_count(count: int) -> str:
+    """Return a number of cells in words.
+
+    >>> cell_count(1), cell_count(2)
+    ('1 cell', '2 cells')
+    """
+    return "1 cell" if count == 1 else f"{count} cells"
+
+
+def print_summary(result: StudyResult, console: Console, headline: str = "") -> None:
+    """Print what came out; ``headline`` is what the run's findings say in a sentence."""
+    if (result.frame["status"] == "ok").any():
+        _print_grid("Mean error over the splits", result, "error", "{:.3f}", console)
+        if result.computed:
+            _print_grid("Seconds per cell", result, "seconds", "{:.2f}", console)
+    lines = [f"{cell_count(result.computed)} computed, {result.reused} reused", *_unfinished(result)]
+    if len(result.failures):
+        first = result.failures.iloc[0]["command"]
+        lines.append(f"failures: {result.folder / 'failures.csv'}; the first one again: {first}")
+    lines += [f"left out: {name} (data not available)" for name in result.missing]
+    lines += [f"in short: {headline}"] if headline else []
+    for line in [*lines, f"results: {result.folder}"]:
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def in_one_line(result: StudyResult) -> str:
+    """Return the mean error over all splits, how many cells it took, and what failed."""
+    done = result.frame[result.frame["status"] == "ok"]
+    failed = _unfinished(result)
+    words = [f"mean error {done['error'].mean():.3f}"] if len(done) and not failed else failed
+    words += [f"{name} left out (data not available)" for name in result.missing]
+    words.append(f"{cell_count(result.computed)} computed, {result.reused} reused")
+    words += [f"failures: {result.folder / 'failures.csv'}"] if len(result.failures) else []
+    return ", ".join(words)
+
+
+def _unfinished(result: StudyResult) -> list[str]:
+    """Say of how many cells there is no result, and why."""
+    states = result.frame["status"].value_counts().items()
+    words = {"timeout": "took longer than execution.time_limit", "missing": "not computed"}
+    return [f"{cell_count(count)} {words.get(str(state), state)}" for state, count in states if state != "ok"]
+
+
+def _print_grid(title: str, result: StudyResult, column: str, form: str, console: Console) -> None:
+    """Print the mean of a column, algorithms by datasets; where splits are missing, how many there are."""
+    words = {}
+    for group, values in result.frame.groupby(["algorithm", "dataset"])[column]:
+        part = "" if values.notna().all() else f" ({values.count()}/{len(values)})"
+        words[group] = form.format(values.mean()) + part if values.count() else "–"
+    datasets = [str(name) for name in result.frame["dataset"].unique()]
+    if not console.is_terminal:
+        console = Console(file=console.file, width=FILE_WIDTH)
+    at_once = max(1, (console.width - NAME_WIDTH) // COLUMN_WIDTH)
+    for start in range(0, len(datasets), at_once):
+        shown = datasets[start : start + at_once]
+        table = Table("", *shown)
+        table.columns[0].no_wrap = True
+        for number in table.columns[1:]:
+            number.justify = "right"
+        for algorithm in result.study.algorithms:
+            table.add_row(algorithm.title, *(words.get((algorithm.name, name), "") for name in shown))
+        console.print(title, highlight=False)
+        console.print(table, highlight=False)

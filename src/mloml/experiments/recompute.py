@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import joblib
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
+from mloml.config.schema import Algorithm, DataSettings, PcaConfig, ProtocolConfig, Study
+from mloml.datasets import catalogue
 from mloml.errors import MlomlError
-from mloml.experiments.artefact_cells import ArtefactCells, Entry, SkippedError, read_artefact
+from mloml.experiments.backends import in_processes
 from mloml.experiments.job import Job, prepare_for
-from mloml.experiments.summary import FILE_WIDTH
+from mloml.experiments.manifest import MANIFEST
+from mloml.experiments.plan import Plan, make_plan
+from mloml.experiments.progress import FILE_WIDTH
 from mloml.experiments.store import Store
 
 VERDICTS = (
@@ -31,117 +32,127 @@ VERDICTS = (
 """What can come of a cell; only ``different`` is wrong: the same code and versions gave another result."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A stored result beside the one computed now; ``note`` says what is to be said of it."""
+class Row(NamedTuple):
+    """A finished cell as ``cells.csv`` has it; the error as text, exact whatever pandas does."""
 
-    entry: Entry
-    verdict: str
-    note: str = ""
+    dataset: str
+    algorithm: str
+    split: int
+    error: str
+    chosen: str
+    key: str
 
 
 def recompute(
-    folders: Sequence[Path], store: Store, count: int, seed: int, console: Console | None = None
+    folders: Sequence[Path], store: Store, count: int, seed: int, configs: Sequence[str] = ()
 ) -> int:
-    """Compute a sample of each artefact's cells again, print what came of it, and return the exit code.
+    """Compute ``count`` cells of each artefact again, which ``seed`` chooses, and print what came of it.
 
-    Parameters
-    ----------
-    folders : sequence of Path
-        Artefacts.
-    store : Store
-        Asked for the versions each cell was made with; nothing is written to it.
-    count : int
-        How many cells of each artefact.
-    seed : int
-        Decides which ones.
+    ``configs`` are the user's own folders of configs, whose datasets are known too.
 
     Returns
     -------
     int
-        1 when a cell came out differently under the same code and versions, else 0.
+        The exit code: 1 when a cell came out differently under the same code and versions, else 0.
     """
-    console = console or Console(highlight=False)
-    found: dict[Path, list[Comparison]] = {}
+    console = Console(highlight=False, width=None if Console().is_terminal else FILE_WIDTH)
+    table = Table("artefact", *VERDICTS, title="Cells computed again")
+    lines, different = [], False
     for folder in folders:
         try:
-            artefact = read_artefact(folder, store)
+            manifest, rows = _read(folder)
+            chosen = random.Random(seed).sample(rows, min(count, len(rows)))
+            found = list(compare(manifest, chosen, store, configs))
         except MlomlError as error:
-            console.print(f"skipped: {error}", soft_wrap=True, markup=False)
+            lines.append(f"skipped: {error}")
             continue
-        chosen = random.Random(seed).sample(artefact.entries, min(count, len(artefact.entries)))
-        found[folder] = list(_compare_all(artefact, chosen, console))
-    _report(found, console)
-    return int(any(one.verdict == "different" for several in found.values() for one in several))
+        counts = Counter(verdict for _, verdict, _ in found)
+        table.add_row(str(folder), *(str(counts[verdict]) for verdict in VERDICTS))
+        reasons = Counter(note for _, verdict, note in found if verdict == "skipped")
+        lines += [f"skipped {times}: {reason}" for reason, times in reasons.items()]
+        lines += [
+            f"{verdict}: {row.dataset}/{row.algorithm}, split {row.split}: {note}"
+            for row, verdict, note in found
+            if verdict.startswith("different")
+        ]
+        different = different or counts["different"] > 0
+    console.print(table)
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
+    return int(different)
 
 
-def judge(entry: Entry, same: bool, now: Mapping[str, Any]) -> Comparison:
-    """Compare a stored result with one computed now.
+def compare(
+    manifest: dict[str, Any], rows: Sequence[Row], store: Store, configs: Sequence[str] = ()
+) -> Iterator[tuple[Row, str, str]]:
+    """Yield each cell with what came of it and what is to be said of that."""
+    from mloml.experiments.cell import versions
 
-    Parameters
-    ----------
-    entry : Entry
-    same : bool
-        Whether code and versions are those of then.
-    now : mapping
-        With ``error`` and ``chosen``; or, when it could not be computed any more, with ``failure``.
-    """
-    if "failure" in now:
-        equal, note = False, f"stored {entry.error}, now {now['failure']}"
-    else:
-        equal = (entry.error, entry.chosen) == (now["error"], now["chosen"])
-        note = "" if equal else f"stored {entry.error} with {entry.chosen}, "
-        note += "" if equal else f"now {now['error']} with {now['chosen']}"
-    verdict = "equal" if equal else "different"
-    return Comparison(entry, verdict if same else f"{verdict}, other code or versions", note)
-
-
-def _compare_all(artefact: ArtefactCells, entries: Sequence[Entry], console: Console) -> Iterator[Comparison]:
-    jobs: list[tuple[int, Job]] = []
-    for place, entry in enumerate(entries):
-        try:
-            jobs.append((place, artefact.job(entry)))
-        except SkippedError as error:
-            yield Comparison(entry, "skipped", str(error))
-    here = {place: artefact.is_of_this_code(entries[place], job.cell) for place, job in jobs}
-    workers = max(1, min(len(jobs), joblib.cpu_count()))
-    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(f"computing cells of {artefact.folder} again", total=len(jobs))
-        for place, now in parallel(joblib.delayed(_compute)(place, job) for place, job in jobs):
-            progress.advance(task)
-            yield judge(entries[place], here[place], now)
+    plan = _plan(manifest, configs)
+    cells = {(cell.dataset, cell.algorithm.name, cell.split): cell for cell in plan.cells}
+    jobs: dict[str, tuple[Row, Job]] = {}
+    for row in rows:
+        cell = cells.get(row[:3])
+        if cell is None or cell.checksum != manifest["datasets"].get(row.dataset, {}).get("checksum"):
+            yield (
+                row,
+                "skipped",
+                f"the data or the learner of {row.dataset}/{row.algorithm} are not those of then",
+            )
+        else:
+            jobs[cell.key] = row, plan.job(cell, Path(), "")
+    for key, (error, chosen) in in_processes(_compute, [job for _, job in jobs.values()], 2):
+        row, _ = jobs[key]
+        equal = (float(row.error), json.loads(row.chosen)) == (error, chosen)
+        record = store.read_cell(row.dataset, row.algorithm, row.split, row.key) or {}
+        same = row.key == key and record.get("versions") == versions()
+        verdict = ("equal" if equal else "different") + ("" if same else ", other code or versions")
+        yield row, verdict, f"stored {row.error} with {row.chosen}, now {error} with {json.dumps(chosen)}"
 
 
-def _compute(place: int, job: Job) -> tuple[int, dict[str, Any]]:
+def _plan(manifest: dict[str, Any], configs: Sequence[str]) -> Plan:
+    """Return the study of then, as far as its data and its learners are of this package."""
+    from mloml import learners
+
+    config, known = manifest["config"], catalogue(configs)
+    try:
+        protocol = dict(config["protocol"])
+        study = Study(
+            manifest["study"],
+            [known[name] for name in manifest["datasets"] if name in known],
+            # A class of somebody's own is imported because they ask for it, never because a result names it.
+            [Algorithm(**one) for one in config["algorithms"] if one["learner"] in learners.__all__],
+            ProtocolConfig(**protocol | {"pca": PcaConfig(**protocol.get("pca", {}))}),
+            data=DataSettings(source=config.get("data", {}).get("source", "auto")),
+            record=tuple(config.get("record", ())),
+        )
+        return make_plan(study, lambda line: None)
+    except (TypeError, KeyError) as error:
+        raise MlomlError(f"its config is of another version of mloml: {error}") from None
+
+
+def _compute(job: Job) -> tuple[str, tuple[Any, Any]]:
     """Compute a cell as a run would, and keep the result to ourselves."""
     from mloml.experiments.cell import run_cell
 
     try:
         record = run_cell(job.cell, prepare_for(job))
     except Exception as error:
-        return place, {"failure": f"{type(error).__name__}: {' '.join(str(error).split())}"}
-    return place, json.loads(json.dumps({"error": record["error"], "chosen": record["chosen"]}))
+        return job.cell.key, (f"{type(error).__name__}: {' '.join(str(error).split())}", None)
+    return job.cell.key, (record["error"], json.loads(json.dumps(record["chosen"])))
 
 
-def _report(found: Mapping[Path, Sequence[Comparison]], console: Console) -> None:
-    if not console.is_terminal:
-        console = Console(file=console.file, width=FILE_WIDTH, highlight=False)
-    table = Table(title="Cells computed again")
-    table.add_column("artefact", overflow="fold")
-    for verdict in VERDICTS:
-        table.add_column(verdict, justify="right")
-    for folder, comparisons in found.items():
-        counts = Counter(one.verdict for one in comparisons)
-        table.add_row(str(folder), *(str(counts[verdict]) for verdict in VERDICTS))
-    console.print(table)
-    for comparisons in found.values():
-        reasons = Counter(one.note for one in comparisons if one.verdict == "skipped")
-        lines = [f"skipped {times}: {reason}" for reason, times in reasons.items()]
-        lines += [
-            f"{one.verdict}: {one.entry}: {one.note}"
-            for one in comparisons
-            if one.verdict.startswith("different")
-        ]
-        for line in lines:
-            console.print(line, soft_wrap=True, markup=False)
+def _read(folder: Path) -> tuple[dict[str, Any], list[Row]]:
+    import pandas as pd
+
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        cells = pd.read_csv(folder / "cells.csv", dtype={"error": str})
+        done = cells.loc[cells["status"] == "ok", list(Row._fields)]
+        return manifest, [Row(*row) for row in done.itertuples(index=False)]
+    except FileNotFoundError as error:
+        raise MlomlError(
+            f"{folder}: there is no {Path(error.filename).name}, so no cells to compute"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise MlomlError(f"{folder}: manifest.json or cells.csv is damaged") from None

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from mloml.errors import ConfigError
-from mloml.experiments.ending import children_deaf_to_interruption, end_with_main_thread
-from mloml.experiments.guard import GUARD
-from mloml.experiments.job import MOST_STARTS, Job, Outcome, compute, lost, never_began, one_target, stored
+from mloml.experiments.job import (
+    MOST_STARTS,
+    Job,
+    Outcome,
+    compute,
+    dead,
+    deaf_to_interruption,
+    lost,
+    one_target,
+    stored,
+)
 
 POLL_SECONDS = {"slurm": 5.0, "local": 0.2}
-
-
-@contextmanager
-def variables(given: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the processes that are started meanwhile."""
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @dataclass
@@ -58,6 +52,8 @@ class SlurmBackend:
         For submitit's executor, such as ``timeout_min`` and ``slurm_partition``; null ones are left out.
     """
 
+    remark = ""
+
     def __init__(
         self, folder: Path, cluster: str = "slurm", parameters: Mapping[str, Any] | None = None
     ) -> None:
@@ -72,9 +68,7 @@ class SlurmBackend:
         except (RuntimeError, NameError, TypeError, ValueError) as error:
             raise ConfigError(f"execution.slurm: {' '.join(str(error).split())}") from None
         self.n_jobs = int(given.get("slurm_array_parallelism", 1))
-        self.remark = ""
         self._cluster = cluster
-        self._poll = POLL_SECONDS[cluster]
         self._active: list[Bundle] = []
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
@@ -87,7 +81,7 @@ class SlurmBackend:
             while self._active:
                 for bundle in list(self._active):
                     yield from self._results_of(bundle)
-                time.sleep(self._poll if self._active else 0)
+                time.sleep(POLL_SECONDS[self._cluster] if self._active else 0)
         finally:
             self.close()
 
@@ -96,12 +90,16 @@ class SlurmBackend:
         for bundle in self._active:
             if self._cluster == "slurm":
                 bundle.task.cancel(check=False)
-            elif not bundle.task.done():  # named after its process; what that one started ends with it
-                os.kill(int(bundle.task.job_id), signal.SIGKILL)
+                continue
+            with suppress(psutil.NoSuchProcess):  # a local job is named after its process
+                process = psutil.Process(int(bundle.task.job_id))
+                for member in [process, *process.children(recursive=True)]:
+                    member.kill()
         self._active = []
 
     def _submit(self, bundles: list[Bundle]) -> None:
-        with children_deaf_to_interruption(), variables(one_target()):
+        os.environ.update(one_target())  # the jobs inherit it
+        with deaf_to_interruption():
             tasks = self._executor.map_array(compute_all, [bundle.jobs for bundle in bundles])
         for bundle, task in zip(bundles, tasks, strict=True):
             bundle.task = task
@@ -119,22 +117,17 @@ class SlurmBackend:
                 left.append(job)
             else:
                 yield outcome
-        if len(left) < len(bundle.jobs):
-            bundle.starts = 0
+        bundle.starts = 0 if len(left) < len(bundle.jobs) else bundle.starts
         bundle.jobs = left
-        if not done:
-            return
-        self._active.remove(bundle)
-        bundle.starts += 1
-        if left and bundle.starts < MOST_STARTS:
-            self._submit([bundle])
-        else:
-            yield from (never_began(job, str(error)) for job in left)
+        if done:
+            self._active.remove(bundle)
+            bundle.starts += 1
+            if left and bundle.starts < MOST_STARTS:
+                self._submit([bundle])
+            else:
+                yield from (dead(job, f"its job ended before the cell began {error}") for job in left)
 
 
 def compute_all(jobs: Sequence[Job]) -> list[Outcome]:
     """Compute cells one after the other: what a batch job does."""
-    end_with_main_thread()
-    if os.environ.get("SUBMITIT_EXECUTOR") == "local":
-        GUARD.end_with(os.getppid())
     return [compute(job) for job in jobs]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mloml.arrays import Index
+from mloml.arrays import Array, Codes, Index
 from mloml.errors import DataFormatError
+from mloml.experiments.preprocessing import prepare
+
+if TYPE_CHECKING:
+    from mloml.config.schema import ProtocolConfig
+    from mloml.datasets import Dataset
 
 
 def derive_seed(seed: int, *names: object) -> int:
@@ -24,7 +29,7 @@ def derive_seed(seed: int, *names: object) -> int:
     return int(np.random.SeedSequence(words.tolist()).generate_state(1)[0])
 
 
-def split_indices(y: NDArray[np.int64], split: int, seed: int, dataset_name: str) -> tuple[Index, Index]:
+def split_indices(y: Codes, split: int, seed: int, dataset_name: str) -> tuple[Index, Index]:
     """Return the rows of the training and of the test half of one split, each in ascending order.
 
     Half of every class goes to each side. The odd row of a class with an odd count goes to the test half
@@ -50,9 +55,7 @@ def split_indices(y: NDArray[np.int64], split: int, seed: int, dataset_name: str
     return np.flatnonzero(in_train), np.flatnonzero(~in_train)
 
 
-def fold_indices(
-    y: NDArray[np.int64], split: int, seed: int, dataset_name: str, folds: int
-) -> list[tuple[Index, Index]]:
+def fold_indices(y: Codes, split: int, seed: int, dataset_name: str, folds: int) -> list[tuple[Index, Index]]:
     """Return stratified folds of a training half as (rows to fit on, rows to validate on) pairs.
 
     The shuffled rows of each class are dealt to the folds in turn, the next class beginning where the last
@@ -68,3 +71,21 @@ def fold_indices(
     fold_of[dealt] = np.arange(len(y)) % folds
     used = range(min(folds, len(y)))
     return [(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in used]
+
+
+class Halves(NamedTuple):
+    """Training and test half of one split, preprocessed, and the seed of its stream."""
+
+    X: Array
+    y: Codes
+    X_test: Array
+    y_test: Codes
+    seed: int
+
+
+def halves(data: Dataset, protocol: ProtocolConfig, split: int) -> Halves:
+    """Return the rows that the cells of this split see."""
+    train, test = split_indices(data.y, split, protocol.seed, data.name)
+    X = prepare(data, protocol.pca, train, protocol.rows)
+    seed = derive_seed(protocol.seed, data.name, split, "stream")
+    return Halves(X[train], data.y[train], X[test], data.y[test], seed)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from mloml.errors import CellFileError, StoreError
-from mloml.files import clear, write_atomically
-from mloml.experiments import cell_file
-from mloml.experiments.collector import collector_at_rest
+from mloml.files import clear, reason, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +23,49 @@ Record = dict[str, Any]
 COLUMNS = ("dataset", "algorithm", "split", "error", "chosen", "seconds", "status", "protocol", "key")
 """Columns of ``cells.csv``."""
 
-STATES = ("ok", "failed", "killed", "timeout", "missing")
-"""What can become of a cell; ``missing`` has not been computed."""
+MOST_BYTES = 1 << 26
+"""A record takes a few thousand bytes; whatever is larger than this is none."""
+
+MOST_SECONDS = 1e10
+"""Three hundred years: no cell takes longer."""
+
+_FRAME = b'{"sha256": "%s", "record":\n%s\n}\n'
+_BODY, _END = _FRAME.index(b"%s\n}") - 2 + 64, len(b"\n}\n")
+
+
+class DamagedError(Exception):
+    """The bytes are not a whole record; the message says in what way."""
+
+
+def pack(record: Record) -> bytes:
+    """Return the content of a record's file: JSON with a checksum in which every byte counts.
+
+    >>> print(pack({"error": 0.5}).decode(), end="")
+    {"sha256": "...", "record":
+    {"error":0.5}
+    }
+    """
+    body = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+    return _FRAME % (sha256(body).hexdigest().encode(), body)
+
+
+def unpack(content: bytes) -> Record:
+    """Return the record in a file's content, or raise a :class:`DamagedError`."""
+    body = content[_BODY:-_END]
+    if content != _FRAME % (sha256(body).hexdigest().encode(), body):
+        raise DamagedError("it is truncated, or its checksum differs")
+    try:
+        record = json.loads(body)
+        names = [record[name] for name in ("dataset", "algorithm", "key")]
+        error, seconds = record["error"], record["seconds"]["total"]
+        whole = type(record["split"]) is int and isinstance(record["chosen"], dict)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        raise DamagedError("it is not a cell") from None
+    if not whole or not all(isinstance(name, str) for name in names):
+        raise DamagedError("it is not a cell")
+    if not (_is_between(error, 1) and _is_between(seconds, MOST_SECONDS)):
+        raise DamagedError(f"its error {error!r:.20} or its time {seconds!r:.20} cannot be")
+    return dict(record)
 
 
 class Store:
@@ -49,11 +89,11 @@ class Store:
 
     def path(self, cell: Cell) -> Path:
         """Return the file of a cell."""
-        return Path(self._name(cell))
+        return self.folder / cell.dataset / cell.algorithm.name / _file_name(cell.split, cell.key)
 
-    def claim_path(self, cell: Cell) -> Path:
-        """Return the file that whoever computes the cell holds a lock on meanwhile."""
-        return self.folder / ".claims" / cell.key[:32]
+    def claim(self, cell: Cell, kind: str) -> Path:
+        """Return the file that whoever computes the cell locks (``lock``) or writes to (``note``)."""
+        return self.folder / ".claims" / f"{cell.key[:32]}.{kind}"
 
     def get(self, cell: Cell) -> Record | None:
         """Return the record of a cell, or None when it has to be computed.
@@ -65,89 +105,66 @@ class Store:
         CellFileError
             When something else than a file that can be read has the cell's name.
         """
-        return self._read(self._name(cell), cell.key)
+        return self.read(self.path(cell), cell.key)
 
     def get_all(self, cells: Iterable[Cell]) -> dict[str, Record]:
-        """Return the records of those cells that are done, by key.
-
-        What cannot be read is left to the cell's own job: it concerns no other.
-        """
-        found = {}
-        with collector_at_rest():
-            for cell in cells:
-                try:
-                    record = self.get(cell)
-                except CellFileError:
-                    continue
-                if record is not None:
-                    found[cell.key] = record
-        return found
+        """Return the records of those cells that are done, by key; what cannot be read is left to its job."""
+        found = ((cell.key, self._read_if_possible(self.path(cell), cell.key)) for cell in cells)
+        return {key: record for key, record in found if record is not None}
 
     def put(self, cell: Cell, record: Record) -> Path:
         """Store the record of a finished cell; it survives a crash from here on."""
         path = self.path(cell)
-        write_atomically(path, cell_file.pack(record))
+        write_atomically(path, pack(record))
         return path
 
-    def discard_debris(self, cell: Cell) -> None:
-        """Remove what a crash in the middle of writing this cell left beside it; its claim must be held."""
-        path = self.path(cell)
-        for leftover in path.parent.glob(f".{path.name}-*.tmp"):
-            leftover.unlink(missing_ok=True)
+    def clear_leftovers(self, cell: Cell | None = None) -> None:
+        """Remove what killed processes left half-written: of one cell, whose lock is held, or of all."""
+        if cell is None:
+            for pattern in (".*.tmp", "*/*/.*.tmp"):
+                clear(self.folder, pattern)
+        else:
+            path = self.path(cell)
+            for leftover in path.parent.glob(f".{path.name}-*.tmp"):
+                leftover.unlink(missing_ok=True)
 
-    def clear_leftovers(self) -> None:
-        """Remove what killed runs left half-written, whichever cells it was; nobody living loses anything."""
-        for pattern in (".probe-*", ".*.tmp", "*/*/.*.tmp"):
-            clear(self.folder, pattern)
-
-    def read(self, path: str | Path) -> Record | None:
+    def read(self, path: Path, key: str | None = None) -> Record | None:
         """Return the record in a file; None, and a note in ``damaged``, when it is not whole."""
-        return self._read(str(path))
-
-    def siblings(self, cells: Iterable[Cell]) -> Iterator[tuple[Cell, list[Record]]]:
-        """Yield each cell with the records of its dataset, algorithm, split and protocol under other keys.
-
-        Every folder is listed once.
-        """
-        listings: dict[tuple[str, str], dict[str, list[str]]] = {}
-        for cell in cells:
-            place = cell.dataset, cell.algorithm.name
-            if place not in listings:
-                listings[place] = _by_split(self.folder.joinpath(*place))
-            own = self._name(cell)
-            paths = (path for path in listings[place].get(str(cell.split), ()) if path != own)
-            found = (record for record in map(self._read_beside, paths) if record is not None)
-            yield cell, [record for record in found if record.get("protocol") == cell.protocol.name]
-
-    def _name(self, cell: Cell) -> str:
-        # Text, because a study asks for every cell: paths would take most of the time.
-        return f"{self.folder}/{cell.dataset}/{cell.algorithm.name}/{cell.split}-{cell.key[:16]}.json"
-
-    def _read(self, path: str, key: str | None = None) -> Record | None:
         try:
-            record = cell_file.unpack(cell_file.read(path))
-            _require_own_file(record, path, key)
+            record = unpack(_content(path))
+            own = record["dataset"], record["algorithm"], _file_name(record["split"], record["key"])
+            if path.parts[-3:] != own or (key is not None and record["key"] != key):
+                raise DamagedError("it holds another cell")
         except FileNotFoundError:
             return None
-        except cell_file.DamagedError as error:
-            self.damaged[Path(path)] = str(error)
+        except DamagedError as error:
+            self.damaged[path] = str(error)
             return None
         except OSError as error:
-            raise CellFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+            raise CellFileError(f"{path}: cannot be read ({reason(error)})") from None
         return record
 
-    def _read_beside(self, path: str) -> Record | None:
-        try:
-            return self._read(path)
-        except CellFileError:  # nobody asked for this one
-            return None
+    def read_cell(self, dataset: str, algorithm: str, split: int, key: str) -> Record | None:
+        """Return the record of a cell that is known by its row in ``cells.csv``."""
+        return self.read(self.folder / dataset / algorithm / _file_name(split, key), key)
+
+    def siblings(self, cells: Iterable[Cell]) -> Iterator[tuple[Cell, list[Record]]]:
+        """Yield each cell with the records of its dataset, algorithm, split and protocol under other keys."""
+        listings: dict[Path, dict[str, list[Path]]] = {}
+        for cell in cells:
+            path = self.path(cell)
+            if path.parent not in listings:
+                by_split = listings[path.parent] = {}
+                for other in sorted(path.parent.glob("*-*.json")):
+                    by_split.setdefault(other.name.split("-")[0], []).append(other)
+            others = (other for other in listings[path.parent].get(str(cell.split), ()) if other != path)
+            records = (record for record in map(self._read_if_possible, others) if record is not None)
+            yield cell, [record for record in records if record.get("protocol") == cell.protocol.name]
 
     def records(self) -> Iterator[Record]:
         """Yield every whole record in the store."""
-        for path in sorted(self.folder.glob("*/*/*.json")):
-            record = self._read_beside(str(path))
-            if record is not None:
-                yield record
+        paths = sorted(self.folder.glob("*/*/*.json"))
+        return (record for record in map(self._read_if_possible, paths) if record is not None)
 
     def frame(self, cells: Sequence[Cell]) -> pd.DataFrame:
         """Return one row per cell, in the order given; those not stored have status ``missing``."""
@@ -155,13 +172,19 @@ class Store:
 
     def require_writable(self) -> None:
         """Raise a :class:`StoreError` when nothing could be stored, before hours are spent."""
-        probe = self.folder / f".probe-{uuid4().hex}"
+        probe = self.folder / f".{uuid4().hex}.tmp"
         try:
             write_atomically(probe, "")
         except StoreError as error:
-            reason = str(error).removeprefix(f"{probe}: ")
-            raise StoreError(f"execution.results={self.folder.parent}: {reason}") from None
+            problem = str(error).removeprefix(f"{probe}: ")
+            raise StoreError(f"execution.results={self.folder.parent}: {problem}") from None
         probe.unlink(missing_ok=True)
+
+    def _read_if_possible(self, path: Path, key: str | None = None) -> Record | None:
+        try:
+            return self.read(path, key)
+        except CellFileError:
+            return None
 
 
 def cells_frame(
@@ -176,44 +199,37 @@ def cells_frame(
     records : mapping
         Records of the finished ones by key.
     states : mapping, optional
-        What became of others by key, one of :data:`STATES`; ``missing`` by default.
+        What became of others by key: ``failed``, ``killed`` or ``timeout``; ``missing`` by default.
     """
     import pandas as pd
 
-    cells = list(cells)
-    found = [records.get(cell.key) for cell in cells]
-    states = states or {}
-    columns: dict[str, list[Any]] = {
-        "dataset": [cell.dataset for cell in cells],
-        "algorithm": [cell.algorithm.name for cell in cells],
-        "split": [cell.split for cell in cells],
-        "error": [record and record["error"] for record in found],
-        "chosen": [record and json.dumps(record["chosen"], sort_keys=True) for record in found],
-        "seconds": [record and round(record["seconds"]["total"], 6) for record in found],
-        "status": [
-            "ok" if record else states.get(cell.key, "missing")
-            for cell, record in zip(cells, found, strict=True)
-        ],
-        "protocol": [cell.protocol.name for cell in cells],
-        "key": [cell.key for cell in cells],
-    }
-    frame = pd.DataFrame(columns, columns=list(COLUMNS))
+    rows = []
+    for cell in cells:
+        record, state = records.get(cell.key), (states or {}).get(cell.key, "missing")
+        found: tuple[Any, ...] = (None, None, None, state)
+        if record is not None:
+            chosen = json.dumps(record["chosen"], sort_keys=True)
+            found = record["error"], chosen, round(record["seconds"]["total"], 6), "ok"
+        names = cell.dataset, cell.algorithm.name, cell.split
+        rows.append((*names, *found, cell.protocol.name, cell.key))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
     return frame.astype({"error": "float64", "seconds": "float64", "split": "int64"})
 
 
-def _require_own_file(record: Record, path: str, key: str | None) -> None:
-    """Refuse a record that belongs under another name: somebody swapped or copied files."""
-    own = f"/{record['dataset']}/{record['algorithm']}/{record['split']}-{record['key'][:16]}.json"
-    if not path.endswith(own) or (key is not None and record["key"] != key):
-        raise cell_file.DamagedError("it holds another cell")
+def _file_name(split: int, key: str) -> str:
+    return f"{split}-{key[:16]}.json"
 
 
-def _by_split(folder: Path) -> dict[str, list[str]]:
-    """Return the cells in a folder by their split, in the order of their names."""
-    found: dict[str, list[str]] = {}
-    with suppress(FileNotFoundError, NotADirectoryError):
-        for name in sorted(path.name for path in folder.iterdir()):
-            split, dash, _ = name.partition("-")
-            if dash and name.endswith(".json"):
-                found.setdefault(split, []).append(f"{folder}/{name}")
-    return found
+def _content(path: Path) -> bytes:
+    """Return the content of a file; anything else of that name is an error, and never waited for."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(f"it is a {'folder' if stat.S_ISDIR(status.st_mode) else 'pipe or device'}")
+    if status.st_size > MOST_BYTES:
+        raise DamagedError("it is too large for a cell")
+    return path.read_bytes()
+
+
+def _is_between(value: Any, most: float) -> bool:
+    """Tell whether a value is a number from 0 to ``most``; NaN is not."""
+    return type(value) in (int, float) and 0 <= value <= most

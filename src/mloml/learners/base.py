@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -27,6 +28,17 @@ Eigen = tuple[Array, Array]
 
 Metric = Callable[..., float]
 """The learned distance of two vectors: ``metric(u, v, squared=False)``."""
+
+
+def parameter_problem(learner: type[Any], name: str, value: Any) -> str:
+    """Return in words what is wrong with a parameter's value, by scikit-learn's constraints; else ''."""
+    constraints = getattr(learner, "_parameter_constraints", {})
+    try:
+        known = {name: constraints[name]} if name in constraints else {}
+        validate_parameter_constraints(known, dict.fromkeys(known, value), learner.__name__)
+    except InvalidParameterError as error:
+        return str(error)
+    return ""
 
 
 def checked_pairs(pairs: ArrayLike, n_features: int) -> Array:

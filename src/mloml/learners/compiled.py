@@ -19,10 +19,11 @@ import hashlib
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +38,8 @@ config: Any = numba.config
 SOURCE = Path(__file__).parent
 FREEDOM = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered and fused; NaN and infinity keep their meaning: divergence is told by them."""
+COMPILING = "MLOML_COMPILING"
+"""Set in a process that compiles for another one."""
 LONGEST_WAIT = 600.0
 """Seconds after which a process no longer waits for another one to compile: that may have been stopped."""
 
@@ -125,25 +128,37 @@ def ready(algorithm: str) -> None:
     """Load or compile an algorithm's functions, once in a process, and compare them with known answers."""
     if config.DISABLE_JIT:
         return
-    check = import_module("mloml.learners.check").check
-    mark = folder() / f"{algorithm}.ready"
     with _lock():
-        if not mark.exists():
-            say("compiling, once on this machine ...")
         collects = gc.isenabled()
         gc.disable()  # numba holds so much that looking for garbage takes a tenth of the time
         try:
-            check(algorithm)
+            _load(algorithm)
         except KernelError:
             _clear()
             raise
         except Exception:  # a damaged file: without it the code is compiled anew
             _clear()
-            check(algorithm)
+            _load(algorithm)
         finally:
             if collects:
                 gc.enable()
-        mark.touch()
+
+
+def _load(algorithm: str) -> None:
+    """Compare an algorithm's functions with known answers; what is not on disk is compiled first.
+
+    Another process does it. In one that has compiled a function, the parts of it that are not inlined come
+    from elsewhere than in one that has loaded it, and differ in the last bits.
+    """
+    mark = folder() / f"{algorithm}.ready"
+    if not mark.exists() and COMPILING not in os.environ:
+        say("compiling, once on this machine ...")
+        program = f"from mloml.learners.compiled import ready; ready({algorithm!r})"
+        environment = os.environ | {COMPILING: "yes", "PYTHONPATH": os.pathsep.join(sys.path)}
+        with suppress(OSError):  # where there are no other processes, this one compiles
+            subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
+    import_module("mloml.learners.check").check(algorithm)
+    mark.touch()
 
 
 def _clear() -> None:
@@ -156,6 +171,9 @@ def _clear() -> None:
 @contextmanager
 def _lock() -> Iterator[None]:
     """Let one process at a time compile; without a lock, one signature per entry has to be enough."""
+    if COMPILING in os.environ:  # whoever started this process holds the lock
+        yield
+        return
     try:
         from filelock import FileLock
 

@@ -1,28 +1,25 @@
 """The tests that ``docs/beyond.md`` fixed before any result: which methods are compared with which.
 
-A study is the errors of its methods, see :func:`mloml.paper.statistics.over_sets.complete_errors`. Methods
-that were not asked for are in no family; those that were, but failed everywhere, stay in theirs.
+A study is the errors of its methods, see :func:`mloml.paper.statistics.complete_errors`. Methods that are
+not part of a study are in no family; those that are, but failed everywhere, stay in theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
-from mloml.paper.statistics.over_sets import Halves, Pair, compare_family
+from mloml.paper.statistics import Halves, Pair, compare_family
 
 EUCLIDEAN, ONE_LAYER, RIVALS = "euclidean", "moml", ("opml", "lmnn")
-STACKS = {"mloml_r": "ReLU", "mloml_s": "sigmoid", "mloml_t": "tanh"}
-"""Three layers, by the activation between them."""
+STACKS = ("mloml_r", "mloml_s", "mloml_t")
 UNTRAINED = {name: f"{name}_untrained" for name in STACKS}
-TESTS = ("euclidean", "untrained", "layers", "rivals")
-"""Against Euclidean; trained against untrained; three layers against one; MLOML against OPML and LMNN."""
 
 Errors = Mapping[str, Halves]
 
 
-def families(algorithms: Sequence[str]) -> dict[str, list[Pair]]:
+def families(algorithms: Collection[str]) -> dict[str, list[Pair]]:
     """Return the pairs of each test, among the methods of a study.
 
     >>> families(["euclidean", "moml", "mloml_r"])["layers"]
@@ -35,36 +32,26 @@ def families(algorithms: Sequence[str]) -> dict[str, list[Pair]]:
         "rivals": [Pair(name, rival) for rival in RIVALS for name in STACKS],
     }
     known = set(algorithms)
-    return {test: [pair for pair in asked if {*pair} <= known] for test, asked in pairs.items()}
+    return {test: [pair for pair in mine if {*pair} <= known] for test, mine in pairs.items()}
 
 
-def carry_out(errors: Errors, algorithms: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Carry out all tests of one study: a row per pair over the sets, and a row per pair and set."""
-    over, on_sets = [], []
-    for test, pairs in families(algorithms).items():
-        sides = {pair: (errors.get(pair.algorithm, {}), errors.get(pair.reference, {})) for pair in pairs}
-        summary, each = compare_family(sides)
-        over.append(summary.assign(test=test))
-        on_sets.append(each.assign(test=test))
-    return _first(pd.concat(over, ignore_index=True)), _first(pd.concat(on_sets, ignore_index=True))
+def carry_out(first: Errors, second: Errors) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Carry out all tests of a study, and compare its methods with Euclidean of a ``second``: ``scaling``.
 
+    Both studies have the same rows and halves under another scaling. Holm's family of ``scaling`` is the
+    learners, as in the test against Euclidean; Euclidean itself is a family of its own.
 
-def compare_scalings(
-    errors: Errors, other: Errors, algorithms: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compare every method of one study with Euclidean of the other: same rows, same halves, other scaling.
-
-    Holm's family is the learners, as in the test against Euclidean; Euclidean itself is a family of its own.
+    Returns
+    -------
+    over_sets, on_sets : DataFrame
+        A row per pair over the data sets, and a row per pair and data set, each with its ``test``.
     """
-    reference = other.get(EUCLIDEAN, {})
-    learners = [name for name in algorithms if name != EUCLIDEAN]
-    parts = [
-        compare_family({Pair(name, EUCLIDEAN): (errors.get(name, {}), reference) for name in names})
-        for names in ([EUCLIDEAN], learners)
-    ]
-    over, on_sets = (pd.concat(side, ignore_index=True) for side in zip(*parts, strict=True))
-    return _first(over.assign(test="scaling")), _first(on_sets.assign(test="scaling"))
-
-
-def _first(table: pd.DataFrame) -> pd.DataFrame:
-    return table[["test", *(name for name in table.columns if name != "test")]]
+    tests = [(test, pairs, first) for test, pairs in families(first).items()]
+    learners = [Pair(name, EUCLIDEAN) for name in first if name != EUCLIDEAN]
+    tests += [("scaling", pairs, second) for pairs in ([Pair(EUCLIDEAN, EUCLIDEAN)], learners)]
+    parts = []
+    for test, pairs, other in tests:
+        both = {pair: (first.get(pair.algorithm, {}), other.get(pair.reference, {})) for pair in pairs}
+        parts.append([table.assign(test=test) for table in compare_family(both)])
+    over, on_sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
+    return over, on_sets

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mloml.paper.published import SPLITS, paper_row
-from mloml.paper.statistics import outcome, welch
-from mloml.paper.statistics.compare import OUTCOMES, win_tie_loss
+from mloml.paper.statistics import OUTCOMES, outcome, welch, win_tie_loss
 
 AGREES = "agrees"
 LOWER = "differs: ours lower"

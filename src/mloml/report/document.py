@@ -1,14 +1,11 @@
-"""An artefact as a document: what it says, its tables and its figures, before any file is written.
-
-Plain data. :mod:`mloml.report.publish` turns it into files; the HTML page shows the same document.
-"""
+"""An artefact before any file is written: tables, figures, and the numbers that its template mentions."""
 
 from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -93,30 +90,26 @@ class Grid:
 
     Parameters
     ----------
-    caption, label : str
-        ``label`` is LaTeX's.
+    label : str
+        LaTeX's. Captions and remarks are words, so they stand in the artefact's template.
     columns : tuple of Column
     rows : tuple of Row
         Counted datasets.
-    below : tuple of Row
+    uncounted : tuple of Row
         Datasets below the rule, which are not counted.
     counts : tuple of str
         The win/tie/loss row, empty where a column has none.
-    remarks : tuple of str
-        Sentences below the grid that belong to no entry.
     corner : str
         Heading of the column of row titles.
     widths : tuple of float
         Shares of LaTeX's text width, for columns of sentences; the first is that of the row titles.
     """
 
-    caption: str
     label: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    below: tuple[Row, ...] = ()
+    uncounted: tuple[Row, ...] = ()
     counts: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
     corner: str = "dataset"
     widths: tuple[float, ...] = ()
 
@@ -125,11 +118,11 @@ class Grid:
 
         >>> columns = (Column("lego", "LEGO"), Column("mlcc", "ML-CC", note="reconstruction"))
         >>> row = Row("iris", "iris", (Entry(0.1, 0.01), Entry(note="failed")))
-        >>> Grid("", "", columns, (row,)).footnotes()
+        >>> Grid("", columns, (row,)).footnotes()
         {'reconstruction': 'a', 'failed': 'b'}
         """
         notes = [column.note for column in self.columns]
-        for row in (*self.rows, *self.below):
+        for row in (*self.rows, *self.uncounted):
             notes += [row.note, *(entry.note for entry in row.entries)]
         distinct = dict.fromkeys(note for note in notes if note)
         return {note: _letter(index) for index, note in enumerate(distinct)}
@@ -142,7 +135,7 @@ class Grid:
         lines = [_text_line(row, "") for row in self.rows]
         if any(self.counts):
             lines.append(["win/tie/loss", *self.counts, ""])
-        lines += [_text_line(row, "not counted") for row in self.below]
+        lines += [_text_line(row, "not counted") for row in self.uncounted]
         if any(column.note for column in self.columns):
             lines.append(["note", *(column.note for column in self.columns), ""])
         headings = [column.heading for column in self.columns]
@@ -160,75 +153,23 @@ def _letter(index: int) -> str:
     return letters[index] if index < 26 else _letter(index // 26 - 1) + letters[index % 26]
 
 
-def frame_grid(frame: pd.DataFrame, caption: str, label: str, remarks: tuple[str, ...] = ()) -> Grid:
+def frame_grid(frame: pd.DataFrame, label: str, widths: tuple[float, ...] = ()) -> Grid:
     """Return a frame of short texts and numbers as a grid; its first column names the rows."""
     corner, *names = (str(name) for name in frame.columns)
     lines = [[str(value) for value in line] for line in frame.itertuples(index=False)]
     rows = tuple(Row(title, title, tuple(Entry(text=text) for text in rest)) for title, *rest in lines)
     columns = tuple(Column(name, name) for name in names)
-    return Grid(caption, label, columns, rows, remarks=remarks, corner=corner)
-
-
-@dataclass(frozen=True)
-class Text:
-    """Sentences under an optional heading: one paragraph, or a list of them if ``listed``.
-
-    ``details`` is the name of the table where a reader finds more. Words between backticks are code.
-    """
-
-    sentences: tuple[str, ...] = ()
-    heading: str = ""
-    listed: bool = False
-    details: str = ""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A picture, drawn when it is published, and the numbers it shows.
-
-    Parameters
-    ----------
-    name : str
-        Of the files: ``.pdf`` and ``.png``; ``.csv`` if there are numbers, ``.md`` if it has a page.
-    title, caption : str
-    draw : callable
-        Returns the drawing.
-    numbers : DataFrame, optional
-    page : bool
-        Whether a Markdown file of its own shows picture and caption.
-    ready : bool
-        False while cells come in: drawing takes seconds, and tables are written anew every few.
-    """
-
-    name: str
-    title: str
-    caption: str
-    draw: Callable[[], Drawing]
-    numbers: pd.DataFrame | None = None
-    page: bool = False
-    ready: bool = True
-
-
-Block = Text | Grid | pd.DataFrame | Figure
+    return Grid(label, columns, rows, corner=corner, widths=widths)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with a name: ``.csv``, with words about them ``.md``, as a LaTeX table ``.tex``.
-
-    ``hidden`` names columns that the HTML page leaves out, because words beside them say the same. What is
-    ``in_sight`` is shown there unfolded: its page first, its numbers below. A table of ``sentences`` has its
-    cells in full.
-    """
+    """Numbers with a name: ``NAME.csv``, and with ``latex`` also ``NAME.tex``."""
 
     name: str
-    title: str
     numbers: pd.DataFrame | Grid
-    page: tuple[Block, ...] = ()
+    title: str = ""
     latex: Grid | None = None
-    hidden: tuple[str, ...] = ()
-    in_sight: bool = False
-    sentences: bool = False
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -237,40 +178,23 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Artefact:
-    """One table or figure of the paper with everything that is said about it.
+class Figure:
+    """A picture, ``NAME.pdf`` and ``NAME.png``, and the numbers it shows, ``NAME.csv``.
 
-    Parameters
-    ----------
-    headline : str
-        What came out, in a sentence or two.
-    findings : tuple of str
-        Further sentences; all come from the numbers of this run.
-    tables : tuple of Table
-    figures : tuple of Figure
-    notes : tuple of Block
-        The page ``<name>.md`` of artefacts that are neither one table nor one figure.
-    name, title, about : str
-        As in its recipe; the table called ``name`` is the main one.
-    failures : DataFrame, optional
-        Cells that failed.
-    titles : mapping
-        Printed titles of algorithms by name.
-    sources : mapping
-        Where the data of each dataset come from.
-    command : str
-        That asked for it.
+    ``ready`` is false while cells come in: drawing takes seconds, and tables are written anew every few.
     """
 
-    headline: str
-    findings: tuple[str, ...] = ()
+    name: str
+    draw: Callable[[], Drawing]
+    title: str = ""
+    numbers: pd.DataFrame | None = None
+    ready: bool = True
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """What ``build`` makes of finished cells: tables, figures, and ``values`` for the template beside it."""
+
+    values: Mapping[str, Any]
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
-    notes: tuple[Block, ...] = ()
-    name: str = ""
-    title: str = ""
-    about: str = ""
-    failures: pd.DataFrame | None = None
-    titles: Mapping[str, str] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mloml.paper.published import ACCIDENTS, ALGORITHMS, DATASETS
-from mloml.report.document import Text
 
 if TYPE_CHECKING:
     from mloml.config.schema import DatasetConfig
@@ -27,7 +26,7 @@ class Labels:
     datasets, algorithms : mapping from name to printed title, in the order of rows and columns
     splits : number of splits a complete cell has
     notes : footnotes of datasets and algorithms, by name
-    missing : datasets that could not be had, with the footnote that says so
+    missing : datasets that could not be loaded, with the footnote that says so
     uncounted : datasets shown below the rule
     groups : heading above an algorithm's column, by name
     regenerated : datasets whose rows are another draw than the paper's
@@ -51,13 +50,8 @@ class Labels:
         """Datasets above the rule."""
         return [name for name in self.datasets if name not in self.uncounted]
 
-    @property
-    def gap(self) -> str:
-        """What a dash in a grid of means says."""
-        return f"A dash: not all {self.splits} splits are there."
-
     def starred(self, names: Iterable[str]) -> dict[str, str]:
-        """Return titles for a picture: an asterisk sends the reader to the notes.
+        """Return titles for a figure: an asterisk sends the reader to the notes.
 
         >>> labels = Labels({}, {"mlcc": "ML-CC", "moml": "MOML"}, 30, notes={"mlcc": "reconstruction"})
         >>> labels.starred(["mlcc", "moml"])
@@ -66,83 +60,40 @@ class Labels:
         titles = {**self.datasets, **self.algorithms}
         return {name: f"{titles[name]}*" if self.notes.get(name) else titles[name] for name in names}
 
-    def footnotes(self, titles: Mapping[str, str]) -> str:
-        """Return sentences on what the asterisks in a picture mean.
-
-        >>> labels = Labels({}, {}, 30, notes={"mlcc": "reconstruction"})
-        >>> labels.footnotes({"mlcc": "ML-CC*", "moml": "MOML"})
-        ' ML-CC*: reconstruction.'
-        """
-        asked: dict[str, list[str]] = {}
-        for name, title in titles.items():
-            if note := self.note_of(name):
-                asked.setdefault(note.rstrip("."), []).append(title)
-        return "".join(f" {', '.join(names)}: {note}." for note, names in asked.items())
-
-    def left_out(self, asked: Iterable[str], there: Container[str]) -> str:
-        """Return a sentence on the datasets that a picture has no panel of.
-
-        >>> labels = Labels({"iris": "iris", "pems": "pems"}, {}, 30, missing={"pems": NOT_HERE})
-        >>> labels.left_out(["iris", "pems"], {"iris"})
-        ' Not shown: pems (not available here: see mloml data list).'
-        """
-        reasons: dict[str, list[str]] = {}
-        for name in asked:
-            if name not in there:
-                reasons.setdefault(self.missing.get(name, "no finished cells"), []).append(
-                    self.datasets[name]
-                )
-        listed = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
-        return f" Not shown: {'; '.join(listed)}." if listed else ""
-
-    def notes_text(self, *, starred: bool = False) -> Text:
-        """Return the footnotes of all datasets and algorithms, for pages without a grid that has them."""
-        titles = {**self.datasets, **self.algorithms}
-        titles = self.starred(titles) if starred else titles
-        notes = tuple(
-            f"{title}: {self.note_of(name)}" for name, title in titles.items() if self.note_of(name)
-        )
-        return Text(notes, heading="Notes" if notes else "", listed=True)
-
 
 def labels_of(result: StudyResult, groups: Mapping[str, str] | None = None) -> Labels:
-    """Return the labels of a study's tables: the paper's order first, then whatever else was asked for."""
+    """Return the labels of a study's tables: the paper's order first, then whatever else is in the study."""
     study = result.study
-    uncounted = below_the_rule(study.protocol.name)
     configs = {config.name: config for config in study.datasets}
     titles = {algorithm.name: algorithm.title for algorithm in study.algorithms}
     # Only Table II has an order in the paper that a study may not follow.
     printed = [] if groups else [name for name in ALGORITHMS.values() if name in titles]
-    columns = dict.fromkeys([*printed, *titles])
-    notes = {a.name: a.note for a in study.algorithms if a.note}
+    regenerated = {name for name, source in result.sources.items() if source.regenerated}
+    notes = {algorithm.name: algorithm.note for algorithm in study.algorithms if algorithm.note}
     for name, config in configs.items():
-        drawn_anew = REGENERATED if _drawn_anew(result, name) else ""
-        if note := "; ".join(filter(None, [config.footnote, drawn_anew])):
+        parts = [config.footnote, REGENERATED if name in regenerated else ""]
+        if note := "; ".join(filter(None, parts)):
             notes[name] = note
+    uncounted = not_counted(study.protocol.name) & frozenset(configs)
     return Labels(
         datasets={name: _title(configs[name], uncounted) for name in sorted(configs, key=_place)},
-        algorithms={name: titles[name] for name in columns},
+        algorithms={name: titles[name] for name in dict.fromkeys([*printed, *titles])},
         splits=study.protocol.splits,
         notes=notes,
         missing=dict.fromkeys(result.missing, NOT_HERE),
-        uncounted=uncounted & frozenset(configs),
+        uncounted=uncounted,
         groups=groups or {},
-        regenerated=frozenset(name for name in configs if _drawn_anew(result, name)),
+        regenerated=frozenset(regenerated & set(configs)),
     )
 
 
-def _drawn_anew(result: StudyResult, dataset: str) -> bool:
-    source = result.sources.get(dataset)
-    return source is not None and source.regenerated
-
-
-def below_the_rule(protocol: str) -> frozenset[str]:
+def not_counted(protocol: str) -> frozenset[str]:
     """Return the datasets that a protocol shows without counting them.
 
     ``clean`` counts spect and mlprove with their true labels; every other protocol, as the paper, its own
     accidental variants of the two.
 
-    >>> sorted(below_the_rule("paper")), sorted(below_the_rule("clean"))
+    >>> sorted(not_counted("paper")), sorted(not_counted("clean"))
     (['mlprove', 'spect'], ['mlprove_paper', 'spect_paper'])
     """
     return frozenset(ACCIDENTS.values()) if protocol == "clean" else frozenset(ACCIDENTS)

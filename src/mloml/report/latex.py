@@ -6,11 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 
 from mloml.report.document import MARKS, Column, Grid
-
-LOADER = PackageLoader("mloml.report", "templates")
+from mloml.report.render import TEMPLATES
 
 BLOCK = 7
 """Columns side by side; wider tables are stacked, as the paper does, to fit a page of article as well."""
@@ -31,22 +30,23 @@ def escape(text: str) -> str:
     >>> print(escape("mloml_r: 95 % of {30}"))
     mloml\_r: 95 \% of \{30\}
     """
-    return "".join(SPECIALS.get(sign, sign) for sign in text.replace("\n", " "))
+    return "".join(SPECIALS.get(sign, sign) for sign in text.replace("\n", " ").replace("`", ""))
 
 
-def grid_to_latex(grid: Grid) -> str:
+def grid_to_latex(grid: Grid, caption: str, remarks: Sequence[str] = ()) -> str:
     """Render a grid as a ``table*`` of one or more stacked blocks with footnotes below."""
     letters = grid.footnotes()
     notes = [f"\\textsuperscript{{{letter}}}~{escape(note)}." for note, letter in letters.items()]
-    notes += [escape(remark) for remark in grid.remarks]
+    notes += [escape(remark) for remark in remarks]
     # Jinja's usual braces are LaTeX's.
     signs = ("<%", "%>", "<<", ">>", "<#", "#>")
     environment = Environment(
-        *signs, loader=LOADER, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+        *signs, loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters["tex"] = escape
     return environment.get_template("table.tex").render(
         grid=grid,
+        caption=caption,
         letters=letters,
         marks=MARKS,
         counted=[i for i, count in enumerate(grid.counts) if count],

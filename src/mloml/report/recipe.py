@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,7 +17,6 @@ from mloml.report.document import Artefact
 
 if TYPE_CHECKING:
     from mloml.datasets import Dataset
-    from mloml.experiments.study import StudyResult
 
 ORDER = (
     "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
@@ -60,6 +59,8 @@ class Recipe:
     experiment : str
     in_all : bool
         Whether ``mloml reproduce all`` makes it: the paper's artefacts, not further studies of an hour.
+    template : Path
+        Of its words: the file ``<module>.md`` beside its module, if there is one.
     """
 
     name: str
@@ -72,48 +73,19 @@ class Recipe:
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     experiment: str = ""
     in_all: bool = True
-
-    def make(self, results: Sequence[StudyResult], *found: Any) -> Artefact:
-        """Build the artefact and put its name, its command, its sources and what failed into it."""
-        failures = pd.concat([result.failures for result in results])
-        algorithms = [algorithm for result in results for algorithm in result.study.algorithms]
-        return replace(
-            self.build(*results, *found),
-            name=self.name,
-            title=self.title,
-            about=self.about,
-            failures=failures if len(failures) else None,
-            titles={algorithm.name: algorithm.title for algorithm in algorithms},
-            sources={name: source.source for result in results for name, source in result.sources.items()},
-            command=results[0].command,
-        )
-
-    def read(self, results: Path) -> Artefact:
-        """Build an artefact from other artefacts' tables, which are read out of a results folder."""
-        if self.before is None:
-            raise ConfigError(f"{self.name}: a recipe that reads other artefacts must say how (before)")
-        built = self.build(self.before(results))
-        return replace(
-            built,
-            name=self.name,
-            title=self.title,
-            about=self.about,
-            command=f"mloml reproduce {self.name}",
-        )
+    template: Path | None = None
 
 
 def recipes() -> dict[str, Recipe]:
-    """Return all recipes by name: every module in ``reporting/artefacts`` has one, called ``RECIPE``.
+    """Return all recipes by name: every module in ``report/artefacts`` has one, called ``RECIPE``.
 
     >>> list(recipes())[:3]
     ['table1', 'table2', 'table3']
     """
     from mloml.report import artefacts
 
-    modules = [
-        import_module(f"{artefacts.__name__}.{m.name}") for m in pkgutil.iter_modules(artefacts.__path__)
-    ]
-    found = {module.RECIPE.name: module.RECIPE for module in modules}
+    names = [module.name for module in pkgutil.iter_modules(artefacts.__path__)]
+    found = {name: _recipe_of(f"{artefacts.__name__}.{name}") for name in names}
     return {name: found[name] for name in sorted(found, key=lambda name: _place(found[name]))}
 
 
@@ -122,15 +94,21 @@ def find_recipe(name: str) -> Recipe:
     known = recipes()
     if "." in name or (name not in known and name.isidentifier() and find_spec(name) is not None):
         try:
-            found = import_module(name).RECIPE
+            return _recipe_of(name)
         except (ImportError, AttributeError) as error:
             raise ConfigError(f"{name}: must be a module with a RECIPE ({error})") from None
-        if not isinstance(found, Recipe):
-            raise ConfigError(f"{name}.RECIPE: must be a mloml.report.recipe.Recipe")
-        return found
     if name not in known:
         raise ConfigError(f"{name}: no such artefact{suggestion(name, known)} ({', '.join(known)})")
     return known[name]
+
+
+def _recipe_of(module_name: str) -> Recipe:
+    """Return a module's recipe, with the template beside the module."""
+    module = import_module(module_name)
+    if not isinstance(module.RECIPE, Recipe):
+        raise ConfigError(f"{module_name}.RECIPE: must be a mloml.report.recipe.Recipe")
+    template = Path(str(module.__file__)).with_suffix(".md")
+    return replace(module.RECIPE, template=template if template.is_file() else None)
 
 
 def _place(recipe: Recipe) -> tuple[bool, int, str]:

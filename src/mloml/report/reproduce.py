@@ -7,18 +7,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from mloml.command_line import Command, Words, process_command
+from mloml.config.compose import compose_members, compose_study, search_path
+from mloml.config.schema import Study
 from mloml.errors import ConfigError, MlomlError
+from mloml.experiments.manifest import Source, write_manifest
+from mloml.experiments.store import COLUMNS
+from mloml.experiments.study import StudyResult, run_study
 from mloml.output import OutputError, run_program
-
-if TYPE_CHECKING:
-    from mloml.config.schema import Study
-    from mloml.experiments.study import StudyResult
-    from mloml.report.recipe import Recipe
-
-# Heavy imports stay inside functions: a misspelt override is answered at once.
+from mloml.report.page import write_report
+from mloml.report.publish import context_of, publish
+from mloml.report.recipe import Recipe, find_recipe, recipes
 
 REPORT_HELP = """\
 mloml report [execution.results=FOLDER]
@@ -39,7 +41,7 @@ def run(arguments: Sequence[str], command: Command) -> int:
     Parameters
     ----------
     arguments : sequence of str
-        A name; Hydra overrides; ``--config-dir FOLDER``.
+        A name; Hydra overrides; ``--config-dir FOLDER``; ``--cfg job`` shows the config and makes nothing.
     command : Command
         That asked for it.
     """
@@ -47,10 +49,19 @@ def run(arguments: Sequence[str], command: Command) -> int:
         print(REPORT_HELP if "report" in arguments[:1] else _list_of_artefacts(), end="")
         return 0
     name, words = arguments[0], Words.of(arguments[1:])
-    if words.flags:
-        raise ConfigError(f"{words.flags[0]}: no such flag here, only --config-dir FOLDER and --help")
+    if words.cfg:
+        print(words.config_as_yaml("study", _experiment(name)), end="")
+        return 0
     overrides = words.with_folders()
     return _all(overrides, command) if name == "all" else reproduce(name, overrides, command)
+
+
+def _experiment(name: str) -> str:
+    """Return the name of the config that an artefact is made from."""
+    recipe = None if name in ("all", "report") else find_recipe(name)
+    if recipe is None or recipe.work == "reading":
+        raise ConfigError(f"--cfg: {name} has no config of its own; name an artefact such as table2")
+    return recipe.experiment or recipe.name
 
 
 def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
@@ -65,14 +76,11 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
     command : Command
         That asked for it.
     """
-    from mloml.config.compose import compose_study
-    from mloml.report.recipe import find_recipe
-
     if name == "report":
         return report(overrides)
     recipe = find_recipe(name)
     if recipe.work == "reading":
-        return _from_documents(recipe, results_folder(overrides))
+        return from_documents(recipe, results_folder(overrides))
     if recipe.variants:
         return _side_by_side(recipe, overrides, command)
     study = compose_study(recipe.experiment or recipe.name, overrides)
@@ -84,22 +92,16 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
 
 
 def _list_of_artefacts() -> str:
-    from mloml.report.recipe import recipes
 
     found = recipes().items()
     lines = [f"  {name:<12} {recipe.title}" for name, recipe in found]
-    apart = [name for name, recipe in found if not recipe.in_all]
-    without = f" but {', '.join(apart)} (by name only: a long study of its own)" if apart else ""
-    lines.append(
-        f"  {'all':<12} Everything{without}, in this order, and the page; can be interrupted and called again"
-    )
+    apart = ", ".join(name for name, recipe in found if not recipe.in_all)
+    lines.append(f"  {'all':<12} Everything but {apart} (long studies, by name only), and the page")
     return "mloml reproduce NAME [overrides] [--config-dir FOLDER]\n" + "\n".join(lines) + "\n"
 
 
 def _all(overrides: Sequence[str], command: Command) -> int:
     """Make every artefact that ``all`` stands for, and the page; what cannot be made is named at the end."""
-    from mloml.report.recipe import recipes
-
     results_folder(overrides, must_exist=False)  # a slip is one line, not one for every artefact
     incomplete = []
     typed = command.arguments[command.arguments.index("all") + 1 :]
@@ -128,13 +130,10 @@ def report(overrides: Sequence[str]) -> int:
     What is made of other artefacts' tables is made anew first: the page never shows a claim table that is
     older than the tables it is about.
     """
-    from mloml.report.page import write_report
-    from mloml.report.recipe import recipes
-
     results = results_folder(overrides)
     for recipe in recipes().values():
         if recipe.work == "reading":
-            _from_documents(recipe, results)
+            from_documents(recipe, results)
     print(f"written: {write_report(results)}")
     return 0
 
@@ -144,8 +143,6 @@ def results_folder(overrides: Sequence[str], *, must_exist: bool = True) -> Path
 
     The other words are for runs; they are checked as a run would, so that a slip is not taken for one.
     """
-    from mloml.config.compose import compose_study
-
     results = Path(compose_study("table2", overrides).execution.results)
     if must_exist and not results.is_dir():
         hint = "there is no such folder; `mloml reproduce table2` makes one"
@@ -153,18 +150,17 @@ def results_folder(overrides: Sequence[str], *, must_exist: bool = True) -> Path
     return results
 
 
-def _from_documents(recipe: Recipe, results: Path) -> int:
-    from mloml.report.publish import publish
-
-    artefact = recipe.read(results)
-    publish(artefact, results / recipe.name)
-    print(f"in short: {artefact.headline}")
-    print(f"results: {results / recipe.name}")
+def from_documents(recipe: Recipe, results: Path) -> int:
+    """Make an artefact of other artefacts' tables, such as the claim table."""
+    if recipe.before is None:
+        raise ConfigError(f"{recipe.name}: a recipe that reads other artefacts must say how (before)")
+    artefact = recipe.build(recipe.before(results))
+    context = context_of(recipe, [], f"mloml reproduce {recipe.name}")
+    _tell(publish(artefact, recipe, context, results / recipe.name), results / recipe.name)
     return 0
 
 
 def _from_cells(recipe: Recipe, study: Study, command: Command) -> int:
-    from mloml.experiments.study import run_study
 
     measured = [recipe.before(study)] if recipe.before else []
 
@@ -177,11 +173,6 @@ def _from_cells(recipe: Recipe, study: Study, command: Command) -> int:
 
 
 def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
-    import pandas as pd
-
-    from mloml.experiments.study import StudyResult
-    from mloml.experiments.manifest import Source, write_manifest
-    from mloml.experiments.store import COLUMNS
 
     began = time.time()
     if recipe.before is None:
@@ -197,18 +188,14 @@ def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
     result = StudyResult(
         study, folder, no_cells, [], pd.DataFrame(), dict(missing), sources=sources, command=command.asked
     )
-    print(f"in short: {_publish(recipe, [result], [numbers], folder)}")
+    _tell(_publish(recipe, [result], [numbers], folder), folder)
     seconds = time.time() - began
     write_manifest(folder, study, no_cells, sources, command=command.asked, wall_seconds=seconds)
-    print(f"results: {folder}")
     return 0
 
 
 def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) -> int:
     """Run each variant of a study; all of the size that is asked for."""
-    from mloml.config.compose import compose_study
-    from mloml.experiments.study import run_study
-
     experiment = recipe.experiment or recipe.name
     size = _size(experiment, overrides)
     kept = _without_keys_of(recipe, overrides)
@@ -218,16 +205,12 @@ def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) ->
         study = compose_study(experiment, [*kept, *variant, *size])
         folder = Path(study.execution.results, recipe.name)
         results.append(run_study(study, folder / name, command=command))
-    print(f"in short: {_publish(recipe, results, [], folder)}")
-    print(f"results: {folder}")
+    _tell(_publish(recipe, results, [], folder), folder)
     return int(any(len(result.failures) for result in results))
 
 
 def _size(experiment: str, overrides: Sequence[str]) -> list[str]:
     """Return overrides for the size asked for: key by key, else the protocol's, else the experiment's."""
-    from mloml.config.compose import compose_study
-    from mloml.config.tree import compose_members, search_path
-
     asked = compose_study(experiment, overrides).protocol
     size = {key: getattr(asked, key) for key in ("splits", "scans", "folds")}
     for name in [word.partition("=")[2] for word in overrides if word.startswith("protocol=")]:
@@ -249,10 +232,10 @@ def _without_keys_of(recipe: Recipe, overrides: Sequence[str]) -> list[str]:
     return kept
 
 
+def _tell(headline: str, folder: Path) -> None:
+    print(f"in short: {headline}\nresults: {folder}")
+
+
 def _publish(recipe: Recipe, results: Sequence[StudyResult], found: Sequence[object], folder: Path) -> str:
     """Write the artefact's files; return its headline."""
-    from mloml.report.publish import publish
-
-    artefact = recipe.make(results, *found)
-    publish(artefact, folder)
-    return artefact.headline
+    return publish(recipe.build(*results, *found), recipe, context_of(recipe, results), folder)

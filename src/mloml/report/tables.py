@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from mloml.paper.statistics import against_reference, counts_against_reference
-from mloml.paper.statistics.compare import COLUMNS, OUTCOMES
-from mloml.report.document import Column, Entry, Grid, Row, number
+from mloml.paper.statistics import COLUMNS, OUTCOMES, against_reference, counts_against_reference
+from mloml.report.document import Column, Entry, Grid, Row, Table, number
 from mloml.report.labels import Labels
 
 INCOMPLETE = "fewer than the {splits} splits asked for (failed or not yet run), so no mean is shown"
@@ -23,7 +22,7 @@ class Results:
     """Complete cells, summarised and compared with their references.
 
     ``summary`` has one row per (dataset, algorithm) with any finished cell: mean, std, splits and whether
-    it is complete. ``comparisons`` covers complete cells only (:mod:`mloml.paper.statistics.compare`).
+    it is complete. ``comparisons`` covers complete cells only (:mod:`mloml.paper.statistics`).
     ``references`` names what each algorithm is compared with, ``errors`` holds those of each split.
     """
 
@@ -71,9 +70,9 @@ def summarise(frame: pd.DataFrame, labels: Labels, reference: str | Mapping[str,
     summary["complete"] = summary["splits"] == labels.splits
     done = summary.loc[summary["complete"], ["dataset", "algorithm"]]
     complete = cells.merge(done, on=["dataset", "algorithm"], how="inner")
-    # The sets below the rule are a family of their own: showing them must not change the table's tests.
-    below = complete["dataset"].isin(labels.uncounted)
-    families = [against_reference(part, references) for part in (complete[~below], complete[below])]
+    # The uncounted sets are a family of their own: showing them must not change the table's tests.
+    uncounted = complete["dataset"].isin(labels.uncounted)
+    families = [against_reference(part, references) for part in (complete[~uncounted], complete[uncounted])]
     filled = [family for family in families if len(family)]
     comparisons = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(COLUMNS))
     counts = counts_against_reference(comparisons, labels.counted)
@@ -81,56 +80,61 @@ def summarise(frame: pd.DataFrame, labels: Labels, reference: str | Mapping[str,
     return Results(labels, summary, comparisons, counts, references, errors)
 
 
+def count_tables(results: Results) -> tuple[Table, Table]:
+    """Return win/tie/loss by the paper's test and beside it by the stricter ones, and every test."""
+    counts = results.counts
+    for name in ("corrected", "holm"):
+        found = counts_against_reference(results.comparisons, results.labels.counted, f"mark_{name}")
+        counts = counts.join(found[list(OUTCOMES)].add_suffix(f"_{name}"))
+    return (
+        Table("win_tie_loss", counts, "Win/tie/loss under three tests"),
+        Table("tests", results.comparisons, "Tests against the reference"),
+    )
+
+
 def build_grid(
     results: Results,
-    caption: str,
     label: str,
     algorithms: Sequence[str] | None = None,
     titles: Mapping[str, str] | None = None,
-    remarks: Sequence[str] = (),
 ) -> Grid:
     """Lay the results out as in the paper.
 
     Parameters
     ----------
     results : Results
-    caption, label : str
+    label : str
+        LaTeX's.
     algorithms : list of str, optional
         Columns to show; all by default. The best of a row is sought within a column's group.
     titles : mapping, optional
         Other column titles than the algorithms' own (below a group's heading, say).
-    remarks : list of str
-        Sentences below the table.
     """
-    labels = results.labels
-    shown = [name for name in labels.algorithms if algorithms is None or name in algorithms]
+    labels, titles = results.labels, titles or results.labels.algorithms
     columns = tuple(
-        Column(
-            name, (titles or labels.algorithms)[name], labels.groups.get(name, ""), labels.notes.get(name, "")
-        )
-        for name in shown
+        Column(name, titles[name], labels.groups.get(name, ""), labels.notes.get(name, ""))
+        for name in labels.algorithms
+        if algorithms is None or name in algorithms
     )
     rows = {name: _row(results, name, columns) for name in labels.datasets}
     counts = {
         row["algorithm"]: "/".join(str(row[o]) for o in OUTCOMES) for row in results.counts.to_dict("records")
     }
     return Grid(
-        caption=caption,
-        label=label,
-        columns=columns,
+        label,
+        columns,
         rows=tuple(rows[name] for name in labels.counted),
-        below=tuple(rows[name] for name in labels.datasets if name in labels.uncounted),
-        counts=tuple(counts.get(name, "") for name in shown),
-        remarks=tuple(remarks),
+        uncounted=tuple(rows[name] for name in labels.datasets if name in labels.uncounted),
+        counts=tuple(counts.get(column.name, "") for column in columns),
     )
 
 
 def _row(results: Results, dataset: str, columns: Sequence[Column]) -> Row:
     labels = results.labels
-    cells = {c["algorithm"]: c for c in results.summary.to_dict("records") if c["dataset"] == dataset}
-    title = labels.datasets[dataset]
+    title, row_note = labels.datasets[dataset], labels.note_of(dataset)
     if dataset in labels.missing:
-        return Row(dataset, title, (Entry(),) * len(columns), labels.note_of(dataset))
+        return Row(dataset, title, (Entry(),) * len(columns), row_note)
+    cells = {c["algorithm"]: c for c in results.summary.to_dict("records") if c["dataset"] == dataset}
     lowest = _lowest(cells, columns)
     compared = results.comparisons[results.comparisons["dataset"] == dataset]
     marks = dict(zip(compared["algorithm"], compared["mark_paired"], strict=True))
@@ -146,7 +150,7 @@ def _row(results: Results, dataset: str, columns: Sequence[Column]) -> Row:
         note = NO_REFERENCE if name in results.references and name not in marks else ""
         errors = results.errors[dataset, name]
         entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note, errors=errors))
-    return Row(dataset, title, tuple(entries), labels.note_of(dataset), "; ".join(details))
+    return Row(dataset, title, tuple(entries), row_note, "; ".join(details))
 
 
 def _lowest(cells: Mapping[str, dict[Any, Any]], columns: Sequence[Column]) -> dict[str, str]:
@@ -160,12 +164,7 @@ def _lowest(cells: Mapping[str, dict[Any, Any]], columns: Sequence[Column]) -> d
 
 
 def text_grid(
-    labels: Labels,
-    caption: str,
-    label: str,
-    cells: Mapping[tuple[str, str], str],
-    remark: str,
-    rows: Sequence[str] | None = None,
+    labels: Labels, label: str, cells: Mapping[tuple[str, str], str], rows: Sequence[str] | None = None
 ) -> Grid:
     """Lay ready texts out by dataset and algorithm; algorithms without any are left out, gaps are dashes.
 
@@ -178,10 +177,16 @@ def text_grid(
         if name in filled
     )
 
-    def row(dataset: str) -> Row:
-        entries = tuple(Entry(text=cells.get((dataset, column.name), "")) for column in columns)
-        return Row(dataset, labels.datasets[dataset], entries, labels.note_of(dataset))
+    def lines(names: Sequence[str]) -> tuple[Row, ...]:
+        return tuple(
+            Row(
+                name,
+                labels.datasets[name],
+                tuple(Entry(text=cells.get((name, column.name), "")) for column in columns),
+                labels.note_of(name),
+            )
+            for name in names
+        )
 
-    above = tuple(row(name) for name in (labels.counted if rows is None else rows))
-    below = tuple(row(name) for name in labels.datasets if rows is None and name in labels.uncounted)
-    return Grid(caption, label, columns, above, below, remarks=(remark, labels.gap))
+    uncounted = [name for name in labels.datasets if rows is None and name in labels.uncounted]
+    return Grid(label, columns, lines(labels.counted if rows is None else rows), lines(uncounted))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mloml.paper.statistics import corrected_t, holm, outcome, paired_t, welch, wilcoxon
+from mloml.paper.statistics import corrected_t, gain, holm, outcome, paired_t, welch, wilcoxon
 
 ERRORS = st.lists(st.integers(0, 60), min_size=2, max_size=30)
 
@@ -134,3 +134,36 @@ def test_printed_rounding_decides_when_both_deviations_are_zero() -> None:
 def test_unequal_empty_or_unfinished_lists_are_refused(errors) -> None:
     with pytest.raises(ValueError, match="paired tests need"):
         paired_t(*errors)
+
+
+ERRORS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=2, max_size=12)
+
+
+@given(ERRORS)
+def test_without_the_correction_the_interval_is_scipys(pairs) -> None:
+    before, after = (np.array(side) / 40 for side in zip(*pairs, strict=True))
+    found = gain(before, after, test_to_train=0.0)
+    assert found.gain == pytest.approx(before.mean() - after.mean(), abs=1e-12)
+    if np.ptp(before - after) > 1e-9:
+        low, high = stats.ttest_rel(before, after).confidence_interval(0.95)
+        assert (found.low, found.high) == pytest.approx((low, high))
+
+
+@given(ERRORS)
+def test_the_corrected_test_is_significant_when_its_interval_excludes_zero(pairs) -> None:
+    before, after = (np.array(side) / 40 for side in zip(*pairs, strict=True))
+    found = gain(before, after)
+    excluded = found.low > 1e-9 or found.high < -1e-9
+    assert (found.mark_corrected != "tie") == excluded
+    assert found.p_corrected == corrected_t(before, after).p_value
+
+
+def test_a_mark_speaks_of_what_comes_after() -> None:
+    worse, better = [0.30, 0.32, 0.31, 0.33], [0.10, 0.11, 0.12, 0.12]
+    assert gain(worse, better).mark_corrected == "win" and gain(better, worse).mark_corrected == "loss"
+    assert gain(worse, worse).mark_paired == "tie" and gain(worse, worse).low == 0.0
+
+
+def test_a_single_split_has_no_interval_and_proves_nothing() -> None:
+    found = gain([0.3], [0.1])
+    assert math.isnan(found.low) and math.isnan(found.high) and found.mark_corrected == "tie"

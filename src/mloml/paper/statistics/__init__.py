@@ -1,27 +1,14 @@
 """Statistics over the errors of splits: paired tests, win/tie/loss, ranks, a test of printed means."""
 
-from mloml.paper.statistics.compare import against_reference, counts_against_reference, surviving
-from mloml.paper.statistics.gains import Gain, gain
-from mloml.paper.statistics.means import welch
-from mloml.paper.statistics.paired import Difference, corrected_t, holm, outcome, paired_t, wilcoxon
+# fmt: off
+from mloml.paper.statistics.compare import (
+    COLUMNS, OUTCOMES, Halves, Pair, against_reference, compare_family, complete_errors,
+    counts_against_reference, on_each_set, signed_rank_direction, surviving, win_tie_loss,
+)
+from mloml.paper.statistics.means import (
+    PRINTED_ROUNDING, Spread, median_time, spread_of_draws, welch, welch_half_width,
+)
+from mloml.paper.statistics.paired import (
+    Difference, Gain, corrected_t, gain, holm, outcome, paired_t, wilcoxon,
+)
 from mloml.paper.statistics.ranks import Ranking, critical_difference, rank_algorithms
-from mloml.paper.statistics.survival import median_time
-
-__all__ = [
-    "Difference",
-    "Gain",
-    "Ranking",
-    "against_reference",
-    "corrected_t",
-    "counts_against_reference",
-    "critical_difference",
-    "gain",
-    "holm",
-    "median_time",
-    "outcome",
-    "paired_t",
-    "rank_algorithms",
-    "surviving",
-    "welch",
-    "wilcoxon",
-]

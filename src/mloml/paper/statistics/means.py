@@ -1,9 +1,13 @@
-"""A test of two means known only by mean, deviation and number of splits, as printed in a table."""
+"""Means known by mean, deviation and number of splits; the variance between draws; median times."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from mloml.paper.statistics.paired import Difference
@@ -36,20 +40,128 @@ def welch(
     >>> round(welch(0.40, 0.05, 30, 0.369, 0.051, 30).p_value, 3)
     0.021
     """
-    ours, printed = _variance_of_mean(std, n), _variance_of_mean(printed_std, printed_n)
+    total, freedom = _variance(std, n, printed_std, printed_n, between)
     difference = mean - printed_mean
-    total = ours + printed + PRINTED_ROUNDING + between
     statistic = difference / math.sqrt(total)
-    uncertainty = _squared_per_degree(ours, n) + _squared_per_degree(printed, printed_n)
-    freedom = total**2 / uncertainty if uncertainty > 0 else math.inf
     return Difference(difference, statistic, float(2 * stats.t.sf(abs(statistic), freedom)))
 
 
-def _variance_of_mean(std: float, n: int) -> float:
-    if n < 1 or not math.isfinite(std):
+def _variance(std: float, n: int, printed_std: float, printed_n: int, between: float) -> tuple[float, float]:
+    """Return the variance of a difference of means, and its degrees of freedom."""
+    if min(n, printed_n) < 1 or not math.isfinite(std + printed_std):
         raise ValueError(f"a mean needs n >= 1 and a finite deviation, got n={n}, std={std}")
-    return std**2 / n
+    parts = ((std**2 / n, n), (printed_std**2 / printed_n, printed_n))
+    total = sum(part for part, _ in parts) + PRINTED_ROUNDING + between
+    uncertainty = sum(part**2 / (m - 1) for part, m in parts if m > 1)
+    return total, total**2 / uncertainty if uncertainty > 0 else math.inf
 
 
-def _squared_per_degree(variance: float, n: int) -> float:
-    return variance**2 / (n - 1) if n > 1 else 0.0
+def welch_half_width(
+    std: float, n: int, printed_std: float, printed_n: int, between: float = 0.0, level: float = 0.95
+) -> float:
+    """Return half the width of the interval of :func:`~mloml.paper.statistics.welch`'s difference.
+
+    Zero lies outside of it exactly when the test is significant at ``1 - level``. ``between`` is a variance
+    that is known besides, as that between two draws of the same generator.
+
+    >>> from mloml.paper.statistics import welch
+    >>> test = welch(0.40, 0.05, 30, 0.369, 0.051, 30)
+    >>> bool(abs(test.difference) > welch_half_width(0.05, 30, 0.051, 30)), test.p_value < 0.05
+    (True, True)
+    """
+    total, freedom = _variance(std, n, printed_std, printed_n, between)
+    return math.sqrt(total) * float(stats.t.ppf((1 + level) / 2, freedom))
+
+
+class Spread(NamedTuple):
+    """What varies between draws and within them.
+
+    Attributes
+    ----------
+    mean : float
+        Over all draws.
+    between : float
+        Variance of a draw's expected error, unbiased: may come out below zero by chance.
+    within : float
+        Variance of the error over the splits of one draw.
+    error : float
+        Standard error of ``between``, for normal deviations.
+    draws, splits : int
+    """
+
+    mean: float
+    between: float
+    within: float
+    error: float
+    draws: int
+    splits: int
+
+
+def spread_of_draws(errors: Sequence[Sequence[float]]) -> Spread:
+    r"""Take the part that is due to splits off the variance of the draws' means.
+
+    Error s of draw d is :math:`e_{ds} = \mu + b_d + w_{ds}`. The splits of a draw are chosen at random and
+    independently *given its rows*, so the :math:`w_{ds}` are uncorrelated, whatever the overlap of halves:
+    :math:`\mu + b_d` is the draw's expected error over all its splits. With m splits per draw
+
+    .. math:: Var(\bar e_d) = \sigma_b^2 + \sigma_w^2 / m
+
+    so :math:`\hat\sigma_b^2 = s^2(\bar e_d) - \overline{s_d^2} / m` is unbiased, with no assumption on the
+    distributions. For normal ones the two parts are independent, and the variance of the estimate is
+    :math:`2 (\sigma_b^2 + \sigma_w^2/m)^2 / (D-1) + 2 (\sigma_w^2/m)^2 / (D (m-1))`.
+
+    Parameters
+    ----------
+    errors : sequence of sequences
+        One row per draw, one error per split.
+
+    Examples
+    --------
+    >>> spread = spread_of_draws([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]])
+    >>> round(spread.between, 6), spread.within
+    (0.01, 0.0)
+    """
+    table = np.asarray(errors, dtype=float)
+    if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
+        raise ValueError(f"needs two draws with two finite errors each, got shape {table.shape}")
+    draws, splits = table.shape
+    of_means = float(table.mean(axis=1).var(ddof=1))
+    within = float(table.var(axis=1, ddof=1).mean())
+    by_splits = within / splits
+    error = np.sqrt(2 * of_means**2 / (draws - 1) + 2 * by_splits**2 / (draws * (splits - 1)))
+    return Spread(float(table.mean()), of_means - by_splits, within, float(error), draws, splits)
+
+
+def median_time(times: ArrayLike, happened: ArrayLike) -> float | None:
+    """Return Kaplan and Meier's median time; None if fewer than half are known to have come to an end.
+
+    Parameters
+    ----------
+    times : array of shape (n,)
+        When it happened, or until when one looked.
+    happened : array of bool of shape (n,)
+        False: it had not happened by then (right-censored).
+
+    Returns
+    -------
+    float or None
+        The first time at which the estimated share of those it has not happened to is at most one half.
+
+    Examples
+    --------
+    >>> median_time([2, 3, 5, 20, 20], [True, True, True, False, False])
+    5.0
+    >>> median_time([2, 20, 20], [True, False, False]) is None
+    True
+    """
+    when, known = np.asarray(times, dtype=float), np.asarray(happened, dtype=bool)
+    if when.shape != known.shape or when.ndim != 1:
+        raise ValueError(f"as many times as endings are needed, got {when.shape} and {known.shape}")
+    share = 1.0
+    for time in np.unique(when[known]):
+        at_risk = int((when >= time).sum())
+        share *= 1 - int((when[known] == time).sum()) / at_risk
+        # Half of an even number must not be missed by a rounding error.
+        if share <= 0.5 + 1e-12:
+            return float(time)
+    return None

@@ -2,109 +2,290 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from mloml.report.captions import caption
-from mloml.report.document import Artefact, Block, Figure, Table, Text
-from mloml.report.figures.cost import cost_figure
-from mloml.report.parts.beyond import statements, summary
-from mloml.report.parts.beyond.advice import advice_sentences, glance
-from mloml.report.parts.beyond.grids import errors_table, missing_sentences, ranks_table
-from mloml.report.parts.beyond.scaling import across
-from mloml.report.parts.beyond.side import Side, side_of
+from mloml.paper.beyond import EUCLIDEAN, STACKS, UNTRAINED, Errors, carry_out
+from mloml.paper.statistics import Ranking, complete_errors, win_tie_loss
+from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Row, Table, number
+from mloml.report.figures.comparisons import cost_figure, critical_difference_figure
+from mloml.report.labels import Labels, labels_of
+from mloml.report.ranking import ranking_of, ranking_values
 from mloml.report.recipe import Recipe
+from mloml.report.tables import Results, summarise
 
 if TYPE_CHECKING:
+    from mloml.config.schema import DatasetConfig
     from mloml.experiments.study import StudyResult
+
+SCALINGS = {"clean": "unit rows", "standardised": "standardised features"}
+"""What each protocol does to the samples."""
+WORSE = ", and the trained stack errs more than the untrained one"
+ALONE, NOTHING_SHOWN = "the non-linearity alone does it", "nothing is shown"
+SAID = {
+    "euclidean": ["helps beyond the paper", "harms", "no difference from Euclidean is shown on these sets"],
+    "layers": ["layers help", "layers harm", "no difference between three layers and one is shown"],
+    "rivals": [
+        "confirmed", "not confirmed on these sets; the rival has the smaller errors",
+        "not confirmed on these sets",
+    ],
+    "untrained": ["learning the layers helps", NOTHING_SHOWN + WORSE, NOTHING_SHOWN],
+    "untrained helps": ["learning the layers helps", ALONE + WORSE, ALONE],
+    "scaling": ["beats it", "Euclidean beats it", "no difference is shown"],
+}  # fmt: skip
+"""What ``docs/beyond.md`` fixed for errors that are significantly smaller, larger, and neither."""
+NOTHING = "there is nothing to compare"
+ANSWERS = ["algorithm", "reference", "study", "verdict", "sets", "median_difference", "wins/ties/losses", "p"]
+COST = ["study", "algorithm", "sets", "seconds_per_row", "relative_error"]
+MARK = {"win": "loss", "loss": "win", "tie": ""}
+"""Marks of a grid speak of the reference, outcomes of the method."""
+SEE_RULE = ": see docs/beyond.md"
+"""Ends that part of a data set's note which says what of it was taken."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """One of the two studies; ``errors`` are complete ones, by algorithm and dataset."""
+
+    result: StudyResult
+    labels: Labels
+    errors: Errors
+    ranked: Results
+    ranking: Ranking
+
+    @property
+    def name(self) -> str:
+        """The protocol's name."""
+        return self.result.study.protocol.name
+
+    def gaps(self) -> dict[tuple[str, str], str]:
+        """Return why there is no mean error, by dataset and algorithm."""
+        failures: dict[tuple[str, str], list[dict[Any, Any]]] = {}
+        for failure in self.result.failures.to_dict("records"):
+            failures.setdefault((failure["dataset"], failure["algorithm"]), []).append(failure)
+        labels, found = self.labels, {}
+        for place in ((d, a) for d in labels.datasets for a in labels.algorithms if d not in self.errors[a]):
+            reason = f"not all {labels.splits} splits are computed"
+            if failed := failures.get(place):
+                what = " ".join(f"{failed[0]['error']}: {failed[0]['message']}".split())
+                reason = f"{failed[0]['status']} in {len(failed)} of {labels.splits} splits ({what})"
+            found[place] = labels.missing.get(place[0]) or reason
+        return found
+
+
+def scaled(result: StudyResult) -> Scaled:
+    """Return a study with its errors in the order of the table; all ranked methods learn or need not."""
+    plain = labels_of(result)
+    taken = {config.name: part_taken(config) for config in result.study.datasets}
+    notes = {**plain.notes, **{name: text for name, text in taken.items() if text}}
+    labels = replace(plain, notes=notes, uncounted=frozenset())
+    found = complete_errors(result.frame, labels.splits)
+    errors = {
+        name: {d: found[name][d] for d in labels.datasets if d in found.get(name, {})}
+        for name in labels.algorithms
+    }
+    without = {name: title for name, title in labels.algorithms.items() if name not in UNTRAINED.values()}
+    ranked = summarise(result.frame, replace(labels, algorithms=without), EUCLIDEAN)
+    return Scaled(result, labels, errors, ranked, ranking_of(ranked))
+
+
+def part_taken(config: DatasetConfig) -> str:
+    """Return what the note of a data set says of the samples taken, if only a part of them was."""
+    part, found, _ = (config.note or "").partition(SEE_RULE)
+    return part if found else ""
 
 
 def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
-    """Return the page "Which learner when" and the tables behind it."""
-    return document([side_of(unit), side_of(standardised)])
+    """Return the answers that the rule gives, with the tests and costs behind them."""
+    first, second = studies = (scaled(unit), scaled(standardised))
+    scalings = {study.name: SCALINGS[study.name] for study in studies}
+    over, on_sets = both_studies(first, second)
+    cost = pd.concat([cost_frame(study) for study in studies], ignore_index=True)
+    ranks = {study.name: ranks_frame(study.ranking) for study in studies}
+    titles = {**first.labels.datasets, **first.labels.algorithms, **second.labels.algorithms}
+    methods, notes = methods_frame(over, cost, ranks), first.labels.notes
+    claims = answers(over, "layers", "rivals", words="rivals")
+    confirmed = (claims["verdict"] == SAID["rivals"][0]).groupby(claims["study"], sort=False)
+    verdicts = methods.groupby("algorithm", sort=False)["verdict"].nunique()
+    values = {
+        "sets": len(first.labels.datasets) - len(first.labels.missing),
+        "studies": scalings,
+        "confirmed": confirmed.agg(["sum", "count"]).to_dict("index"),
+        "differing": [titles[str(name)] for name, different in verdicts.items() if different > 1],
+        "methods": methods,
+        "claims": claims,
+        "layers": answers(over, "layers"),
+        "learning": answers(over, "untrained"),
+        "scaled": answers(over, "scaling"),
+        "summary": summary_frame(methods, on_sets, titles),
+        "where": where_frame(on_sets, titles),
+        "rankings": {scalings[study.name]: ranking_values(study.ranked, study.ranking) for study in studies},
+        "gaps": gaps_frame(*studies),
+        "notes": [(title, notes[name]) for name, title in titles.items() if notes.get(name)],
+    }
+    tables = [Table("over_sets", over, "Tests over data sets"), Table("on_sets", on_sets, "Tests on each")]
+    draw = partial(cost_figure, cost, scalings, titles)
+    ready = first.result.finished and second.result.finished
+    figures = [Figure("cost", draw, "Cost against accuracy", cost, ready)]
+    for study in studies:
+        grid, title = errors_grid(study, on_sets), scalings[study.name]
+        tables.append(Table(f"errors_{study.name}", grid, f"Mean errors on {title}", latex=grid))
+        tables.append(Table(f"ranks_{study.name}", ranks[study.name], f"Mean ranks on {title}"))
+        starred = study.labels.starred(study.ranked.labels.algorithms)
+        draw = partial(critical_difference_figure, study.ranking, starred)
+        figures.append(Figure(f"critical_difference_{study.name}", draw, f"Ranks on {title}", ready=ready))
+    return Artefact(values, tuple(tables), tuple(figures))
 
 
-def document(sides: Sequence[Side]) -> Artefact:
-    """Return the artefact of two studies whose tests are carried out."""
-    over, on_sets = across(sides)
-    ranks = [ranks_table(side) for side in sides]
-    picture = cost_picture(sides)
-    size, claims = summary.size_sentence(sides), tuple(map(summary.claims_sentence, sides))
-    layers = tuple(filter(None, map(summary.layers_sentence, sides)))
-    learning = tuple(filter(None, map(summary.learning_sentence, sides)))
-    helping = tuple(filter(None, (*map(summary.help_sentence, sides), summary.differing_sentence(sides))))
-    advice = tuple(sentence for side in sides for sentence in advice_sentences(side))
-    scaled = summary.scaling_sentences(sides, over)
-    notes: tuple[Block, ...] = (
-        Text((size, caption("beyond_rule"))),
-        *_table("The methods at a glance", glance(sides), advice, caption("beyond_glance")),
-        *_table("Does MLOML beat MOML, OPML and LMNN?", statements.rivals_frame(sides), claims),
-        *_table("Do three layers help, against one?", statements.layers_frame(sides), layers),
-        *_table(
-            "Learning the layers, or the non-linearity alone?", statements.learning_frame(sides), learning
-        ),
-        *_table("Does learning help?", statements.help_frame(sides), helping),
-        _both(sides, summary.where_sentences, "Where?"),
-        Text((caption("beyond_scaling"),), heading="What scaling alone does"),
-        *_table("", statements.scaling_frame(sides, over), scaled),
-        Text(tuple(sentence for sentence, _, _ in ranks), heading="Ranks", listed=True),
-        *(diagram for _, _, diagram in ranks),
-        Text((picture.caption,), heading=picture.title),
-        picture,
-        _both(sides, missing_sentences, "What is missing"),
-        sides[0].labels.notes_text(),
+def both_studies(first: Scaled, second: Scaled) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Carry out the tests of both studies; comparisons with Euclidean under the other scaling come last."""
+    parts = {
+        one.name: carry_out(one.errors, other.errors) for one, other in ((first, second), (second, first))
+    }
+    tables = []
+    for place in (0, 1):
+        named = [pair[place].assign(study=name) for name, pair in parts.items()]
+        table = pd.concat(named, ignore_index=True)
+        table = table.sort_values(
+            "test", key=lambda test: test == "scaling", kind="stable", ignore_index=True
+        )
+        tables.append(table[["study", "test", *table.columns.drop(["study", "test"])]])
+    return tables[0], tables[1]
+
+
+def cost_frame(study: Scaled) -> pd.DataFrame:
+    """Return seconds per training row and relative errors, a row per method.
+
+    ``seconds_per_row`` is the median over the data sets of the median over the splits: the first cell of a
+    worker may have to compile. ``relative_error`` is the mean error over the ``sets`` that the method and
+    Euclidean both have, divided by Euclidean's mean error over the same sets.
+    """
+    frame, plain = study.result.frame, study.errors.get(EUCLIDEAN, {})
+    rows = {config.name: config.rows for config in study.result.study.datasets if config.rows}
+    done = frame[(frame["status"] == "ok") & frame["dataset"].isin(list(rows))]
+    per_row = done["seconds"].astype(float) / (done["dataset"].map(rows).astype(float) / 2)
+    medians = per_row.groupby([done["algorithm"], done["dataset"]]).median()
+    seconds = medians.groupby(level=0).median()
+    lines = []
+    for name, own in study.errors.items():
+        common = [dataset for dataset in own if dataset in plain]
+        ours, theirs = (sum(float(np.mean(errors[d])) for d in common) for errors in (own, plain))
+        relative = round(ours / theirs, 12) if theirs > 0 else np.nan
+        lines.append((study.name, name, len(common), float(seconds.get(name, np.nan)), relative))
+    return pd.DataFrame(lines, columns=COST)
+
+
+def ranks_frame(ranking: Ranking) -> pd.DataFrame:
+    """Return the mean ranks with Nemenyi's critical difference and Friedman's test."""
+    table = ranking.ranks.rename_axis("algorithm").reset_index(name="mean_rank")
+    table[["critical_difference", "sets"]] = ranking.critical_difference, len(ranking.datasets)
+    table[["friedman_chi_square", "friedman_p"]] = ranking.statistic, ranking.p_value
+    return table
+
+
+def answers(over: pd.DataFrame, *tests: str, words: str = "") -> pd.DataFrame:
+    """Return what the rule says of each pair of some tests, with the numbers it rests on."""
+    helping = over[(over["test"] == "euclidean") & (over["verdict"] == "smaller")]
+    alone = set(zip(helping["study"], helping["algorithm"], strict=True))
+    rows = []
+    for row in over[over["test"].isin(tests)].to_dict("records"):
+        kind = words or row["test"]
+        if kind == "untrained" and (row["study"], row["reference"]) in alone:
+            kind = "untrained helps"
+        said = SAID[kind][["smaller", "larger", ""].index(row["verdict"])] if row["sets"] else NOTHING
+        counts = "/".join(str(row[word]) for word in ("wins", "ties", "losses"))
+        pair = (row["algorithm"], row["reference"], SCALINGS[row["study"]])
+        rows.append((*pair, said, row["sets"], row["median_difference"], counts, row["p_holm"]))
+    return by_method(pd.DataFrame(rows, columns=ANSWERS), "algorithm", "reference")
+
+
+def by_method(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Put the rows of both studies on a method, or pair of methods, below each other."""
+    return pd.concat([part for _, part in table.groupby(list(names), sort=False)] or [table])
+
+
+def methods_frame(over: pd.DataFrame, cost: pd.DataFrame, ranks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return what is said of each method against Euclidean, with its relative error, rank and cost."""
+    placed = pd.concat([frame.assign(study=name) for name, frame in ranks.items()])
+    numbers = cost.drop(columns="sets").merge(placed[["study", "algorithm", "mean_rank"]], how="left")
+    said = answers(over, "euclidean").drop(columns="reference")
+    table = numbers.replace({"study": SCALINGS}).merge(said, how="left", on=["algorithm", "study"])
+    return by_method(table, "algorithm")[[*said, "relative_error", "mean_rank", "seconds_per_row"]]
+
+
+def summary_frame(methods: pd.DataFrame, on_sets: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Name the methods that help and harm, the best and the cheapest of them, and where no method wins."""
+    rows = []
+    for study, scaling in SCALINGS.items():
+        mine = methods[methods["study"] == scaling]
+        helping, harming = (mine[mine["verdict"] == words] for words in SAID["euclidean"][:2])
+        best, cheapest = (helping.nsmallest(1, column) for column in ("relative_error", "seconds_per_row"))
+        tests = on_sets[(on_sets["study"] == study) & (on_sets["test"] == "euclidean")]
+        won = set(tests.loc[tests["outcome"] == "win", "dataset"])
+        none = [name for name in dict.fromkeys(tests["dataset"]) if name not in won]
+        groups = [*(list(frame["algorithm"]) for frame in (helping, harming, best, cheapest)), none]
+        rows.append((scaling, *(", ".join(titles[name] for name in names) for names in groups)))
+    columns = ["study", "help", "harm", "lowest error of those that help", "lowest cost of those that help"]
+    return pd.DataFrame(rows, columns=[*columns, "no method wins over Euclidean on"])
+
+
+def where_frame(on_sets: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Name the data sets on which the stacks win and lose against Euclidean and against one layer."""
+    mine = on_sets[on_sets["algorithm"].isin(STACKS) & on_sets["test"].isin(["euclidean", "layers"])]
+    rows = []
+    for (algorithm, reference, study), part in mine.groupby(ANSWERS[:3], sort=False):
+        names = (part.loc[part["outcome"] == word, "dataset"].map(titles) for word in ("win", "loss"))
+        rows.append((algorithm, reference, SCALINGS[str(study)], *map(", ".join, names)))
+    return by_method(pd.DataFrame(rows, columns=[*ANSWERS[:3], "wins on", "loses on"]), "algorithm")
+
+
+def gaps_frame(*studies: Scaled) -> pd.DataFrame:
+    """Return every gap with its reason: a row per method and reason."""
+    rows = [
+        (algorithm, SCALINGS[study.name], reason, study.labels.datasets[dataset])
+        for study in studies
+        for (dataset, algorithm), reason in study.gaps().items()
+    ]
+    table = pd.DataFrame(rows, columns=["algorithm", "study", "reason", "no result on"])
+    return table.groupby(["algorithm", "study", "reason"], sort=False, as_index=False).agg(", ".join)
+
+
+def errors_grid(study: Scaled, on_sets: pd.DataFrame) -> Grid:
+    """Lay out the mean errors of all methods on all data sets; a gap is a dash with its reason."""
+    labels, gaps = study.labels, study.gaps()
+    mine = on_sets[(on_sets["study"] == study.name) & (on_sets["test"] == "euclidean")]
+    outcomes = mine.set_index(["dataset", "algorithm"])["outcome"].to_dict()
+    rows = []
+    for dataset, title in labels.datasets.items():
+        errors = {name: tuple(found[dataset]) for name, found in study.errors.items() if dataset in found}
+        means = {name: float(np.mean(found)) for name, found in errors.items()}
+        lowest = min(map(number, means.values()), key=float, default="")
+        entries = {
+            name: Entry(
+                mean,
+                None,
+                MARK[outcomes.get((dataset, name), "tie")],
+                number(mean) == lowest,
+                errors=errors[name],
+            )
+            for name, mean in means.items()
+        }
+        missing = {name: gaps[dataset, name] for name in labels.algorithms if name not in means}
+        entries |= {name: Entry(note=reason) for name, reason in missing.items()}
+        details = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
+        row = tuple(entries[name] for name in labels.algorithms)
+        rows.append(Row(dataset, title, row, labels.note_of(dataset), details))
+    columns = tuple(Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items())
+    counts = tuple(
+        win_tie_loss(mine.loc[mine["algorithm"] == name, "outcome"]) if name != EUCLIDEAN else ""
+        for name in labels.algorithms
     )
-    tables = (
-        *map(errors_table, sides),
-        Table("over_sets", "Every test over sets", _stacked([side.over_sets for side in sides], sides, over)),
-        *(table for _, table, _ in ranks),
-        Table(
-            "on_sets",
-            "Every test on a single set",
-            _stacked([side.on_sets for side in sides], sides, on_sets),
-        ),
-    )
-    findings = (*layers, *learning, *helping, *advice, *scaled)
-    return Artefact(" ".join([size, *claims]), findings, tables, (*(d for _, _, d in ranks), picture), notes)
-
-
-def cost_picture(sides: Sequence[Side]) -> Figure:
-    """Return the figure of cost against accuracy, both studies as panels."""
-    numbers = pd.concat([side.cost.assign(study=side.name) for side in sides], ignore_index=True)
-    numbers = numbers[["study", *(name for name in numbers.columns if name != "study")]]
-    titles = {name: title for side in sides for name, title in side.labels.algorithms.items()}
-    studies = {side.name: side.scaling for side in sides}
-    return Figure(
-        "cost",
-        "Cost against accuracy",
-        caption("beyond_cost"),
-        partial(cost_figure, numbers, studies, titles),
-        numbers,
-        ready=all(side.finished for side in sides),
-    )
-
-
-def _table(
-    heading: str, frame: pd.DataFrame, said: Sequence[str] = (), remark: str = ""
-) -> tuple[Block, ...]:
-    """Return a section: what is said, the table, and a remark below it; nothing if the table has no rows."""
-    below = (Text((remark,)),) if remark else ()
-    return (Text(tuple(said), heading, listed=True), frame, *below) if len(frame) else ()
-
-
-def _both(sides: Sequence[Side], say: Callable[[Side], Sequence[str]], heading: str) -> Text:
-    sentences = tuple(sentence for side in sides for sentence in say(side))
-    return Text(sentences, heading if sentences else "", listed=True)
-
-
-def _stacked(parts: Sequence[pd.DataFrame], sides: Sequence[Side], scaling: pd.DataFrame) -> pd.DataFrame:
-    """Return all studies' tests in one table; those of scaling compare with Euclidean of the other study."""
-    named = [part.assign(study=side.name) for part, side in zip(parts, sides, strict=True)]
-    table = pd.concat([part for part in (*named, scaling) if len(part)] or [scaling], ignore_index=True)
-    return table[["study", *(name for name in table.columns if name != "study")]]
+    return Grid(f"tab:beyond-{study.name}", columns, tuple(rows), counts=counts)
 
 
 RECIPE = Recipe(

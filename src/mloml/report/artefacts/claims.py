@@ -2,54 +2,61 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from mloml.report.claims import CLAIMS, VERDICTS, Published, read_published, read_runs
-from mloml.report.claims.claim import UNTESTED
-from mloml.report.document import Artefact, Block, Grid, Table, Text, frame_grid
+from mloml.report.claims import CLAIMS, UNTESTED, VERDICTS
+from mloml.report.document import Artefact, Table, frame_grid
 from mloml.report.recipe import Recipe
+
+Published = Mapping[str, pd.DataFrame]
+"""Frames by ``artefact/table``, and :data:`RUNS`; what is missing is left out."""
 
 RUNS = "claims/runs"
 TRIAL = "lite"
-"""A protocol that is for trying things out: nothing follows from its few splits."""
+"""A protocol for trying things out: its few splits are not conclusive."""
 CLAIMED, ADDED = "claimed", "added"
-KINDS = {CLAIMED: "claims of the paper", ADDED: "further questions, which the paper does not ask"}
+COLUMNS = ("claim", "kind", "the paper", "measured", "verdict", "rule", "command", "shows", "numbers")
 SHOWN = ["claim", "the paper", "measured", "verdict"]
 LATEX_WIDTHS = (0.22, 0.2, 0.4, 0.12)
-HOW = (
-    "Verdicts are one of five words and follow from the numbers by a rule for each claim. Tests are at the "
-    "5 % level, each by itself unless a correction is named. The corrected test is Nadeau and Bengio's "
-    "resampled t-test: random halves of one data set overlap, which makes the paper's paired t-test find too "
-    "much. Cells agree if Welch's test shows no difference between the two means, which does not show that "
-    "there is none.",
-    "Agreement with the error rates is no independent confirmation: what the paper leaves open was settled "
-    "beforehand by comparing test errors with its tables, mostly on these same sets; step sizes were "
-    "then chosen "
-    "on training halves only.",
-)
 
 
 def read(results: Path) -> Published:
     """Read the tables that the claims ask for out of a results folder."""
     wanted = dict.fromkeys(table for claim in CLAIMS for table in claim.tables)
+    found = {table: _read_csv(results / f"{table}.csv") for table in wanted}
     runs = read_runs(results, dict.fromkeys(table.split("/")[0] for table in wanted))
-    return {**read_published(results, wanted), RUNS: runs}
+    return {**{table: frame for table, frame in found.items() if frame is not None}, RUNS: runs}
 
 
-def build(published: Published) -> Artefact:
-    """Judge every claim by the tables there are."""
-    claims, runs = claims_frame(published), published.get(RUNS)
-    page: tuple[Block, ...] = (Text(HOW[:1]), linked(claims), Text(HOW[1:]), rules())
-    table = Table(
-        "claims", RECIPE.title, claims, page, latex=_latex(claims), hidden=("rule", "kind"), sentences=True
-    )
-    said = tuple(
-        f"{row['claim']}: {row['verdict']} ({row['measured']})." for row in claims.to_dict("records")
-    )
-    tables = (table,) if runs is None else (table, Table("runs", "The runs that this was read from", runs))
-    return Artefact(headline(claims, runs), said, tables)
+def read_runs(results: Path, artefacts: Iterable[str]) -> pd.DataFrame:
+    """Return where the tables of some artefacts come from: protocol, splits, revision; a row per run."""
+    rows = []
+    for path in (path for name in artefacts for path in sorted((results / name).rglob("manifest.json"))):
+        try:
+            manifest: Any = json.loads(path.read_text(encoding="utf-8"))
+            protocol, git = manifest["config"]["protocol"], manifest.get("git", {})
+            changed = " with local changes" if git.get("dirty") else ""
+            source = protocol["name"], protocol["splits"], str(git.get("revision") or "")[:12] + changed
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            source = "", None, ""
+        rows.append((path.parent.relative_to(results).as_posix(), *source))
+    return pd.DataFrame(rows, columns=["run", "protocol", "splits", "revision"])
+
+
+def _read_csv(path: Path) -> pd.DataFrame | None:
+    """Read a table; a damaged one counts as missing, so that the claim names the command that makes it."""
+    try:
+        frame = pd.read_csv(path)
+    except (OSError, ValueError):
+        return None
+    words = frame.select_dtypes(exclude="number").columns  # where a gap is an empty word
+    return frame.assign(**{name: frame[name].fillna("") for name in words})
 
 
 def claims_frame(published: Published) -> pd.DataFrame:
@@ -57,20 +64,10 @@ def claims_frame(published: Published) -> pd.DataFrame:
     rows = []
     for claim in CLAIMS:
         answer = claim.answer([published.get(table) for table in claim.tables])
-        rows.append(
-            {
-                "claim": claim.claim,
-                "kind": ADDED if claim.added else CLAIMED,
-                "the paper": answer.paper or claim.paper,
-                "measured": answer.ours,
-                "verdict": answer.verdict,
-                "rule": claim.rule,
-                "command": claim.command,
-                "shows": claim.shows,
-                "numbers": f"{claim.tables[0]}.csv",
-            }
-        )
-    return pd.DataFrame(rows)
+        kind, numbers = ADDED if claim.added else CLAIMED, f"{claim.tables[0]}.csv"
+        about = (claim.rule, claim.command, claim.shows, numbers)
+        rows.append((claim.claim, kind, claim.paper, *answer, *about))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
@@ -91,31 +88,23 @@ def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
     return claims[SHOWN].assign(where=where)
 
 
-def headline(claims: pd.DataFrame, runs: pd.DataFrame | None = None) -> str:
-    """Count the verdicts; say so if runs that were only a trial are among their sources."""
-    counts = []
-    for kind, words in KINDS.items():
-        found = claims.loc[claims["kind"] == kind, "verdict"].tolist()
-        if found:
-            each = ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
-            counts.append(f"Of {len(found)} {words}: {each}.")
-    trials = [] if runs is None else list(runs.loc[runs["protocol"] == TRIAL, "run"])
-    warning = (
-        f" A trial (protocol `{TRIAL}`), from which nothing follows: {', '.join(trials)}." if trials else ""
+def headline_counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Count the verdicts of the paper's claims and of the further questions."""
+    found = {kind: claims.loc[claims["kind"] == kind, "verdict"].tolist() for kind in (CLAIMED, ADDED)}
+    return {kind: {word: verdicts.count(word) for word in VERDICTS} for kind, verdicts in found.items()}
+
+
+def build(published: Published) -> Artefact:
+    """Judge every claim by the tables there are."""
+    claims, runs = claims_frame(published), published[RUNS]
+    latex = replace(frame_grid(claims[SHOWN], "tab:claims"), widths=LATEX_WIDTHS)
+    trials = list(runs.loc[runs["protocol"] == TRIAL, "run"])
+    values = {"counts": headline_counts(claims), "trials": trials, "linked": linked(claims)}
+    tables = (
+        Table("claims", claims, "The paper's claims, and what was measured", latex),
+        Table("runs", runs, "The runs that this was read from"),
     )
-    return f"{' '.join(counts)}{warning}"
-
-
-def rules() -> Text:
-    """Return how each verdict is decided."""
-    return Text(
-        tuple(f"{claim.claim}: {claim.rule}." for claim in CLAIMS), "How each verdict is decided", listed=True
-    )
-
-
-def _latex(claims: pd.DataFrame) -> Grid:
-    grid = frame_grid(claims[SHOWN], "The paper's claims, and what was measured.", "tab:claims", HOW)
-    return Grid(**{**vars(grid), "widths": LATEX_WIDTHS})
+    return Artefact({**values, "rules": claims[["claim", "rule"]]}, tables)
 
 
 RECIPE = Recipe(

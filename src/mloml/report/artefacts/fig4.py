@@ -4,67 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Drawing
 
-from mloml.report.captions import caption
+from mloml.config.schema import Study
+from mloml.errors import DatasetUnavailableError
+from mloml.experiments.study import StudyResult
 from mloml.report.document import Artefact, Figure, Table
-from mloml.report.figures.time import running_time_figure, time_numbers
+from mloml.report.figures.style import COLUMN_WIDTH, style_of
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Measured, Recipe
 
-if TYPE_CHECKING:
-    from mloml.config.schema import Study
-    from mloml.experiments.study import StudyResult
-
-
-def build(result: StudyResult, runs: pd.DataFrame) -> Artefact:
-    """Return the figure, its numbers and every run, with a caption that answers the claim."""
-    there = set(runs["dataset"])
-    order = [config.name for config in result.study.datasets]
-    labels = labels_of(result)
-    titles = labels.starred(name for name in order if name in there)
-    numbers = time_numbers(runs)
-    headline = " ".join(sentences(numbers, titles))
-    notes = labels.footnotes(titles) + labels.left_out(order, there)
-    figure = Figure(
-        "fig4",
-        "Figure 4: running time of OPML and MOML",
-        f"{caption('fig4')} {headline}{notes}",
-        partial(running_time_figure, numbers, titles),
-        numbers,
-        page=True,
-    )
-    return Artefact(headline, tables=(Table("runs", "Every run", runs),), figures=(figure,))
-
-
-def sentences(numbers: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """Say for each dataset how MOML's time compares with OPML's.
-
-    >>> numbers = pd.DataFrame({"dataset": "iris", "method": ["opml", "moml", "moml_frame"],
-    ...                         "median": [2.0, 1.0, 3.0], "runs": 9})
-    >>> sentences(numbers, {"iris": "iris"})
-    ["On iris MOML takes 0.50 times OPML's time without a factor and 1.50 times with one (9 runs)."]
-    """
-    lines = []
-    for name, title in titles.items():
-        part = numbers[numbers["dataset"] == name].set_index("method")
-        if {"opml", "moml", "moml_frame"} <= set(part.index):
-            plain, factor = (part["median"][m] / part["median"]["opml"] for m in ("moml", "moml_frame"))
-            lines.append(
-                f"On {title} MOML takes {plain:.2f} times OPML's time without a factor and {factor:.2f} "
-                f"times with one ({part['runs'].iloc[0]} runs)."
-            )
-    return lines
+METHODS = {"opml": "OPML", "moml": "MOML\n(M only)", "moml_frame": "MOML\n(M = L'L)"}
 
 
 def measure(study: Study) -> Measured:
-    """Time the update loops on the first split of each dataset."""
-    from mloml.paper.timing.updates import time_updates
+    """Time the update loops on the first split of each data set."""
     from mloml.datasets import load
-    from mloml.errors import DatasetUnavailableError
     from mloml.experiments.refit import halves
+    from mloml.paper.timing import time_updates
 
     runs, data, missing = [], {}, {}
     for config in study.datasets:
@@ -78,6 +39,57 @@ def measure(study: Study) -> Measured:
     if not runs:
         raise DatasetUnavailableError(f"none of the datasets is available: {'; '.join(missing.values())}")
     return Measured(pd.concat(runs, ignore_index=True), data, missing)
+
+
+def build(result: StudyResult, runs: pd.DataFrame) -> Artefact:
+    """Return the figure, its numbers and every run; the template gets MOML's time in units of OPML's."""
+    there = set(runs["dataset"])
+    titles = labels_of(result).starred(c.name for c in result.study.datasets if c.name in there)
+    numbers = time_numbers(runs)
+    medians = numbers.pivot(index="dataset", columns="method", values="median")  # noqa: PD010
+    ratios = medians.reindex(index=list(titles), columns=list(METHODS)).dropna()
+    ratios = ratios[["moml", "moml_frame"]].div(ratios["opml"], axis=0).rename(titles).reset_index()
+    figure = Figure("fig4", partial(running_time_figure, numbers, titles), RECIPE.title, numbers)
+    values = {"ratios": ratios, "runs": int(numbers["runs"].max()) if len(numbers) else 0}
+    return Artefact(values, (Table("runs", runs, "Every run"),), (figure,))
+
+
+def time_numbers(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return median and quartiles of the time per triplet (microseconds) from one row per run.
+
+    >>> runs = pd.DataFrame({"dataset": "iris", "method": "opml", "run": [0, 1, 2], "features": 4,
+    ...                      "triplets": 10, "seconds": [1e-5, 2e-5, 4e-5]})
+    >>> time_numbers(runs)[["dataset", "method", "median", "runs"]]
+      dataset method  median  runs
+    0    iris   opml     2.0     3
+    """
+    per_triplet = 1e6 * runs["seconds"] / runs["triplets"]
+    grouped = runs.assign(microseconds=per_triplet).groupby(["dataset", "method"], sort=False)
+    numbers = grouped["microseconds"].agg(
+        median="median", lower=lambda v: v.quantile(0.25), upper=lambda v: v.quantile(0.75), runs="count"
+    )
+    return numbers.join(grouped[["features", "triplets"]].first()).reset_index()
+
+
+def running_time_figure(numbers: pd.DataFrame, datasets: Mapping[str, str]) -> Drawing:
+    """Draw the median time per triplet with its quartiles, one panel per data set, all on one scale."""
+    figure = Drawing(figsize=(COLUMN_WIDTH, 1.9), layout="constrained")
+    panels = figure.subplots(1, len(datasets), squeeze=False, sharey=True)[0]
+    for axes, (name, title) in zip(panels, datasets.items(), strict=True):
+        part = numbers[numbers["dataset"] == name].set_index("method")
+        part = part.loc[[method for method in METHODS if method in part.index]]
+        whiskers = np.abs([part["median"] - part["lower"], part["upper"] - part["median"]])
+        style: dict[str, Any] = {"edgecolor": "white", "error_kw": {"elinewidth": 0.8, "capsize": 2.5}}
+        style["color"] = [style_of(method).colour for method in part.index]
+        style["hatch"] = ["////" if method == "moml_frame" else "" for method in part.index]
+        bars = axes.bar(range(len(part)), part["median"], yerr=whiskers, **style)
+        axes.bar_label(bars, [f"{value:.2f}" for value in part["median"]], padding=2, fontsize=6.5)
+        axes.set_title(f"{title}, d = {part['features'].iloc[0]}")
+        axes.margins(y=0.15)
+        axes.set_xticks(range(len(part)), [METHODS[method] for method in part.index])
+        axes.grid(False, axis="x")
+    panels[0].set_ylabel("time per triplet (µs)")
+    return figure
 
 
 RECIPE = Recipe(

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from mloml.report.parts.curve_findings import Comparison, from_first_to_last
-from mloml.report.parts.curves import curves_artefact
+from mloml.report.curves import Comparison, curves_artefact, from_first_to_last
 from mloml.report.recipe import Recipe
 
-TITLE = "Figure 5: error of each layer"
 STACK, UNTRAINED = "mloml_r_5", "mloml_r_5_untrained"
-COMPARISONS = (
-    from_first_to_last(STACK, main=True),
-    Comparison(STACK, "moml", main=True),
-    Comparison(STACK, "moml_split"),
-    Comparison(STACK, UNTRAINED, main=True),
-    Comparison(STACK, "euclidean"),
-    Comparison(UNTRAINED, "euclidean"),
-    Comparison(STACK, "lmnn"),
-)
+COMPARISONS = {
+    "first_layer": from_first_to_last(STACK),
+    "moml": Comparison(STACK, "moml"),
+    "moml_split": Comparison(STACK, "moml_split"),
+    "untrained": Comparison(STACK, UNTRAINED),
+    "euclidean": Comparison(STACK, "euclidean"),
+    "untrained_euclidean": Comparison(UNTRAINED, "euclidean"),
+    "lmnn": Comparison(STACK, "lmnn"),
+}
+REFERENCES = dict.fromkeys((STACK, UNTRAINED), "euclidean")
 
-build = partial(
-    curves_artefact,
-    name="fig5",
-    title=TITLE,
-    along="layer",
-    comparisons=COMPARISONS,
-    references=dict.fromkeys((STACK, UNTRAINED), "euclidean"),
+build = partial(curves_artefact, name="fig5", along="layer", comparisons=COMPARISONS, references=REFERENCES)
+RECIPE = Recipe(
+    "fig5", "Figure 5: error of each layer", "A stack of five layers, trained and untrained.", build
 )
-RECIPE = Recipe("fig5", TITLE, "A stack of five layers, trained and untrained.", build)

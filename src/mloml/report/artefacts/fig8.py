@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from functools import partial
 
-from mloml.report.parts.curve_findings import Comparison, from_first_to_last
-from mloml.report.parts.curves import curves_artefact
+from mloml.report.curves import Comparison, curves_artefact, from_first_to_last
 from mloml.report.recipe import Recipe
 
-TITLE = "Figure 8: other algorithms as layers"
 # A stack's first layer starts at the identity, as LEGO and OPML do by themselves and RDML does not.
 SHALLOW = {"rdml_multi": "rdml_identity", "lego_multi": "lego", "opml_multi": "opml"}
 PAIRS = ("rdml", "rdml_multi", "lego", "lego_multi", "opml", "opml_multi")
 UNTRAINED = "mloml_r_5_untrained"
-
-COMPARISONS = (
-    *(Comparison(stack, shallow, main=True) for stack, shallow in SHALLOW.items()),
-    Comparison("rdml_multi", "rdml"),
-    *(Comparison(stack, shallow, at="first") for stack, shallow in SHALLOW.items()),
-    *(from_first_to_last(stack) for stack in SHALLOW),
-    *(Comparison(stack, UNTRAINED) for stack in SHALLOW),
-)
+COMPARISONS = {
+    **{stack: Comparison(stack, shallow) for stack, shallow in SHALLOW.items()},
+    "rdml_own_start": Comparison("rdml_multi", "rdml"),
+    **{f"{stack}_first": Comparison(stack, shallow, at="first") for stack, shallow in SHALLOW.items()},
+    **{f"{stack}_own_first": from_first_to_last(stack) for stack in SHALLOW},
+    **{f"{stack}_untrained": Comparison(stack, UNTRAINED) for stack in SHALLOW},
+}
 
 build = partial(
-    curves_artefact,
-    name="fig8",
-    title=TITLE,
-    along="layer",
-    comparisons=COMPARISONS,
-    references=SHALLOW,
-    pairs=PAIRS,
+    curves_artefact, name="fig8", along="layer", comparisons=COMPARISONS, references=SHALLOW, pairs=PAIRS
 )
-RECIPE = Recipe("fig8", TITLE, "RDML, LEGO and OPML in layers against their shallow versions.", build)
+RECIPE = Recipe(
+    "fig8",
+    "Figure 8: other algorithms as layers",
+    "RDML, LEGO and OPML in layers against their shallow versions.",
+    build,
+)

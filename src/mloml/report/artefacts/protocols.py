@@ -2,182 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from mloml.paper.statistics.compare import win_tie_loss
+from mloml.config.lookup import learner_class
+from mloml.experiments.preprocessing import needs_pca
+from mloml.experiments.selection import unused_parameters
+from mloml.paper.statistics import win_tie_loss
 from mloml.report.artefacts.table2 import REFERENCE
-from mloml.report.captions import caption
-from mloml.report.document import DASH, MARKS, Artefact, Block, Table, Text, number
+from mloml.report.document import Artefact, Table
 from mloml.report.labels import labels_of, row_name
-from mloml.report.parts.differing import differing_cells
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, summarise
 
 if TYPE_CHECKING:
+    from mloml.config.schema import Algorithm, Study
     from mloml.experiments.study import StudyResult
 
 COLUMNS = (
     "dataset", "algorithm", "paper_mean", "clean_mean", "paper_mark", "clean_mark", "same",
     "paper_mark_corrected", "clean_mark_corrected", "same_corrected", "differs_by",
 )  # fmt: skip
-Differing = Mapping[tuple[str, str], tuple[str, ...]]
-"""Why the cells of a row and algorithm differ between the protocols; equal cells are left out."""
-
-
-def protocols_frame(paper: Results, clean: Results, differing: Differing) -> pd.DataFrame:
-    """Return both conclusions on each row and algorithm; rows go by the paper's names.
-
-    Only counted datasets that are complete under both protocols are compared. ``differs_by`` is empty where
-    method and reference have the same errors under both, so that the conclusion cannot change: their cells
-    are the same, or what differs between the protocols made no difference in any split.
-    """
-    sides = [_conclusions(results) for results in (paper, clean)]
-    rows = []
-    for key, ours in sides[0].items():
-        if key in sides[1]:
-            row, algorithm = key
-            other = sides[1][key]
-            names = (algorithm, ours["reference"])
-            reasons = [r for name in names for r in differing.get((row, name), ())]
-            if all(
-                paper.errors[ours["dataset"], name] == clean.errors[other["dataset"], name] for name in names
-            ):
-                reasons = []
-            marks = [
-                (ours[mark], other[mark], "yes" if ours[mark] == other[mark] else "no")
-                for mark in ("mark_paired", "mark_corrected")
-            ]
-            why = ", ".join(dict.fromkeys(reasons))
-            rows.append((row, algorithm, ours["mean"], other["mean"], *marks[0], *marks[1], why))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _conclusions(results: Results) -> dict[tuple[str, str], dict[Any, Any]]:
-    counted = results.comparisons[results.comparisons["dataset"].isin(results.labels.counted)]
-    return {(row_name(cell["dataset"]), cell["algorithm"]): cell for cell in counted.to_dict("records")}
-
-
-def counts_frame(conclusions: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return win/tie/loss of the reference under both protocols, over comparisons that can change."""
-    can = conclusions[conclusions["differs_by"] != ""]
-    rows = []
-    for algorithm in dict.fromkeys(can["algorithm"]):
-        mine = can[can["algorithm"] == algorithm]
-        counts = [win_tie_loss(mine[side]) for side in ("paper_mark", "clean_mark")]
-        rows.append(
-            (titles.get(algorithm, algorithm), *counts, _of(mine, "same"), _of(mine, "same_corrected"))
-        )
-    return pd.DataFrame(rows, columns=["algorithm", "paper", "clean", *SAME.values()])
-
-
-def reasons_frame(conclusions: pd.DataFrame) -> pd.DataFrame:
-    """Count, for each thing that differs, the comparisons that it can change and those that stay the same."""
-    can = conclusions[conclusions["differs_by"] != ""]
-    rows = [
-        (reason, *(_of(mine, column) for column in SAME))
-        for reason, mine in can.groupby("differs_by", sort=False)
-    ]
-    return pd.DataFrame(rows, columns=["what differs", *SAME.values()])
-
-
 SAME = {"same": "same conclusion", "same_corrected": "same by the corrected test"}
+ACCIDENTS = {"spect": "spect's label", "mlprove": "mlprove's labels among its features"}
+"""What differs where the two protocols use different variants of a data set."""
+PCA = "how PCA is fitted"
 
-
-def _of(cells: pd.DataFrame, column: str) -> str:
-    return f"{int((cells[column] == 'yes').sum())} of {len(cells)}"
+WhatDiffers = Callable[[str, tuple[str, str]], list[str]]
+"""From an algorithm and the data sets of a row to what differs between the protocols."""
 
 
 def build(paper_result: StudyResult, clean_result: StudyResult) -> Artefact:
     """Return what Table II says under each protocol, side by side."""
     paper, clean = (summarise(r.frame, labels_of(r), REFERENCE) for r in (paper_result, clean_result))
-    return compare(paper, clean, differing_cells(paper_result, clean_result))
+    return compare(paper, clean, partial(what_differs, (paper_result.study, clean_result.study)))
 
 
-def compare(paper: Results, clean: Results, differing: Differing) -> Artefact:
+def compare(paper: Results, clean: Results, differs: WhatDiffers) -> Artefact:
     """Return both protocols' conclusions side by side, and those that change."""
-    conclusions = protocols_frame(paper, clean, differing)
+    conclusions = conclusions_frame(paper, clean, differs)
+    can_change = conclusions[conclusions["differs_by"] != ""]
+    rows = dict.fromkeys(row_name(name) for results in (paper, clean) for name in results.labels.counted)
+    counts = {
+        column: counts_frame(can_change, column)
+        for column in ("algorithm", "differs_by", "paper_mark", "paper_mark_corrected")
+    }
+    reasons = counts["differs_by"].rename(columns={"differs_by": "what differs"})
+    values = {
+        "compared": len(conclusions),
+        "can_change": len(can_change),
+        "same": int((can_change["same"] == "yes").sum()),
+        "counts": counts,
+        "changed": can_change.loc[can_change["same"] == "no", [*COLUMNS[:6], "differs_by"]],
+        "absent": [row for row in rows if row not in set(conclusions["dataset"])],
+    }
     titles = dict(paper.labels.algorithms)
-    counts, reasons = counts_frame(conclusions, titles), reasons_frame(conclusions)
-    summary, findings = survival(conclusions, paper, clean), reason_sentences(conclusions, titles)
-    changed = conclusions[conclusions["same"] == "no"]
-    notes: tuple[Block, ...] = (
-        Text((caption("protocols"),)),
-        Text((summary,)),
-        Text(findings, heading="What differs, and what it changes" if findings else "", listed=True),
-        *([reasons] if len(reasons) else []),
-        Text(heading=f"Win/tie/loss of {titles.get(REFERENCE, REFERENCE)}, where it can change"),
-        counts,
-        Text(() if len(changed) else ("None.",), heading="Conclusions that change"),
-        *([_changes(changed, titles)] if len(changed) else []),
-        paper.labels.notes_text(),
-    )
     tables = (
-        Table("counts", "Win/tie/loss under both protocols, where it can change", counts),
-        Table("reasons", "What differs between the protocols", reasons),
-        Table("conclusions", "Every comparison under both protocols", conclusions),
+        Table("counts", counts["algorithm"].replace({"algorithm": titles}), "Win/tie/loss of MLOML-r"),
+        Table("reasons", reasons.drop(columns=["paper", "clean"]), "What differs"),
+        Table("conclusions", conclusions, "Every comparison under both protocols"),
     )
-    return Artefact(summary, findings, tables=tables, notes=notes)
+    return Artefact(values, tables)
 
 
-def survival(conclusions: pd.DataFrame, paper: Results, clean: Results) -> str:
-    """Say how many of the conclusions that can change stay the same, and which rows could not be compared."""
-    if conclusions.empty:
-        return "No row is complete under both protocols yet."
-    compared = set(conclusions["dataset"])
-    asked = dict.fromkeys(row_name(name) for side in (paper, clean) for name in side.labels.counted)
-    absent = [name for name in asked if name not in compared]
-    gap = f" Not compared, because incomplete or not asked for: {', '.join(absent)}." if absent else ""
-    can = conclusions[conclusions["differs_by"] != ""]
-    same_cells = len(conclusions) - len(can)
-    fixed = (
-        f"{same_cells} of {len(conclusions)} comparisons have the same errors in every split under both "
-        "protocols"
+def conclusions_frame(paper: Results, clean: Results, differs: WhatDiffers) -> pd.DataFrame:
+    """Return both conclusions on each row and algorithm; rows go by the paper's names.
+
+    Only counted datasets that are complete under both protocols are compared. ``differs_by`` is empty where
+    method and reference have the same errors in every split, so that the conclusion cannot change.
+    """
+    table = _marks(paper, "paper").merge(_marks(clean, "clean"), on=["dataset", "algorithm"])
+    for test in ("", "_corrected"):
+        same = table[f"paper_mark{test}"] == table[f"clean_mark{test}"]
+        table[f"same{test}"] = same.map({True: "yes", False: "no"})
+    reasons = []
+    for row in table.to_dict("records"):
+        names, pair = (row["algorithm"], REFERENCE), (row["paper_set"], row["clean_set"])
+        moved = [name for name in names if paper.errors[pair[0], name] != clean.errors[pair[1], name]]
+        reasons.append(", ".join(dict.fromkeys(reason for name in moved for reason in differs(name, pair))))
+    return table.assign(differs_by=reasons)[list(COLUMNS)]
+
+
+def _marks(results: Results, name: str) -> pd.DataFrame:
+    counted = results.comparisons[results.comparisons["dataset"].isin(results.labels.counted)]
+    columns = {"mean": "mean", "mark": "mark_paired", "mark_corrected": "mark_corrected", "set": "dataset"}
+    marks = {f"{name}_{column}": counted[source] for column, source in columns.items()}
+    return pd.DataFrame(
+        {"dataset": counted["dataset"].map(row_name), "algorithm": counted["algorithm"], **marks}
     )
-    if can.empty:
-        return f"{fixed}: nothing can change.{gap}"
-    wins, sure = (can[can[mark] != "tie"] for mark in ("paper_mark", "paper_mark_corrected"))
-    stay = f"{_of(sure, 'same_corrected')} stay" if len(sure) else "there is none"
-    return (
-        f"{_of(can, 'same')} comparisons that can change between the protocols come to the same conclusion "
-        f"by the paper's paired test; of those that are significant under `paper`, {_of(wins, 'same')} stay. "
-        f"By the corrected test {_of(can, 'same_corrected')} come to the same; of those that are significant "
-        f"under `paper` by it, {stay}. {fixed} and cannot change.{gap}"
-    )
 
 
-def reason_sentences(conclusions: pd.DataFrame, titles: Mapping[str, str]) -> tuple[str, ...]:
-    """Say for each thing that differs how many conclusions it changes, and which."""
-    sentences = []
-    for reason, mine in conclusions[conclusions["differs_by"] != ""].groupby("differs_by", sort=False):
-        changed = [
-            f"{titles.get(cell['algorithm'], cell['algorithm'])} on {cell['dataset']} "
-            f"({cell['paper_mark']} → {cell['clean_mark']})"
-            for cell in mine[mine["same"] == "no"].to_dict("records")
-        ]
-        which = f"changed: {', '.join(changed)}" if changed else "none changes"
-        sentences.append(f"{str(reason)[0].upper()}{str(reason)[1:]}: {_of(mine, 'same')} stay; {which}.")
-    return tuple(sentences)
-
-
-def _changes(changed: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    rows = [
-        (
-            cell["dataset"],
-            titles.get(cell["algorithm"], cell["algorithm"]),
-            f"{number(cell['paper_mean'])}{_word(cell['paper_mark'])}",
-            f"{number(cell['clean_mean'])}{_word(cell['clean_mark'])}",
-            cell["differs_by"],
-        )
-        for cell in changed.to_dict("records")
+def what_differs(studies: tuple[Study, Study], algorithm: str, pair: tuple[str, str]) -> list[str]:
+    """Return what differs for a method on a row: the data, a setting that it uses, how PCA is fitted."""
+    row = row_name(pair[0])
+    variant = [ACCIDENTS.get(row, f"another variant of {row}")] if pair[0] != pair[1] else []
+    mine, other = (next(a for a in study.algorithms if a.name == algorithm) for study in studies)
+    one, two = _settings(mine), _settings(other)
+    settings = [
+        f"{mine.title}'s {name} ({one.get(name)}, {two.get(name)})"
+        for name in dict.fromkeys([*one, *two])
+        if one.get(name) != two.get(name)
     ]
-    return pd.DataFrame(rows, columns=["dataset", "algorithm", "paper", "clean", "what differs"])
+    features = next(config.features for config in studies[0].datasets if config.name == pair[0])
+    pca = [study.protocol.pca for study in studies]
+    fitted = pca[0] != pca[1] and (features is None or any(needs_pca(features, each) for each in pca))
+    return [*variant, *settings, *([PCA] if fitted else [])]
 
 
-def _word(mark: str) -> str:
-    return f" {MARKS.get(mark, DASH)} ({mark})"
+def _settings(algorithm: Algorithm) -> dict[str, Any]:
+    """Return the parameters and grids that the learner uses."""
+    known = {name: value for name, value in algorithm.params.items() if value is not None}
+    unused = unused_parameters(learner_class(algorithm.learner)(**known))
+    grids = {f"grid of {name}": values for name, values in algorithm.grid.items() if name not in unused}
+    return {name: value for name, value in algorithm.params.items() if name not in unused} | grids
+
+
+def counts_frame(can_change: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return win/tie/loss of the reference under both protocols, and how many conclusions stay."""
+    rows = []
+    for name, mine in can_change.groupby(by, sort=False):
+        counts = win_tie_loss(mine["paper_mark"]), win_tie_loss(mine["clean_mark"])
+        rows.append((name, *counts, *(_same(mine, column) for column in SAME)))
+    return pd.DataFrame(rows, columns=[by, "paper", "clean", *SAME.values()])
+
+
+def _same(cells: pd.DataFrame, column: str) -> str:
+    return f"{int((cells[column] == 'yes').sum())} of {len(cells)}"
 
 
 RECIPE = Recipe(

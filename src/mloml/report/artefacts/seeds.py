@@ -1,4 +1,4 @@
-"""Table II from two seeds: how many verdicts hang on which random halves were drawn."""
+"""Table II from two seeds: how many verdicts depend on which random halves were drawn."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from mloml import paper
-from mloml.paper.comparison import AGREES, SIDES, VERDICTS
-from mloml.paper.statistics.compare import OUTCOMES, win_tie_loss
+from mloml.paper.comparison import SIDES, VERDICTS
+from mloml.paper.statistics import OUTCOMES
 from mloml.report.artefacts.table2 import REFERENCE
-from mloml.report.captions import caption
-from mloml.report.document import Artefact, Block, Grid, Table, Text, number
+from mloml.report.comparison import ARROWS
+from mloml.report.document import Artefact, Grid, Table, number
 from mloml.report.labels import labels_of
-from mloml.report.parts.paper_comparison import ARROWS
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, summarise, text_grid
 
 if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
 
-TESTS = {"our_mark": "by the paper's paired test", "our_mark_corrected": "by the corrected test"}
+ANSWERS = {"verdict": VERDICTS, "our_mark": OUTCOMES, "our_mark_corrected": OUTCOMES}
+"""What each seed says of a cell: agreement with the paper, and win/tie/loss of MLOML-r by two tests."""
 KEY = ["dataset", "algorithm"]
 
 
@@ -34,85 +34,40 @@ def build(first: StudyResult, second: StudyResult) -> Artefact:
 def compare(first: Results, second: Results, seeds: tuple[int, int]) -> Artefact:
     """Put both seeds' verdicts and conclusions side by side."""
     both = seeds_frame(first, second)
-    findings = tuple(filter(None, (conclusions_sentence(both, seeds, column) for column in TESTS)))
-    changes = [change_table(both, column) for column in ("verdict", *TESTS)]
-    grid = seeds_grid(both, first, seeds)
-    page: tuple[Block, ...] = (
-        Text((caption("seeds", first=seeds[0], second=seeds[1]),)),
-        grid,
-        Text(heading="Agreement with the paper"),
-        changes[0],
-        *(
-            block
-            for column, words in zip(TESTS, changes[1:], strict=True)
-            for block in (Text(heading=f"Win, tie or loss of MLOML-r {TESTS[column]}"), words)
-        ),
-    )
+    grid = seeds_grid(both, first)
+    same = int((both["verdict"] == both["verdict_2"]).sum())
+    changes = {answer: change_table(both, answer) for answer in ANSWERS}
+    values = {"seeds": seeds, "compared": len(both), "same": same, "changes": changes}
     tables = (
-        Table("seeds", RECIPE.title, grid, page, latex=grid),
-        Table("both", "Every cell from both seeds", both),
+        Table("seeds", grid, RECIPE.title, latex=grid),
+        Table("both", both, "Every cell from both seeds"),
     )
-    return Artefact(verdicts_sentence(both, seeds), findings, tables)
+    return Artefact(values, tables)
+
+
+def compared(results: Results) -> pd.DataFrame:
+    """Compare the means from one seed with the paper's."""
+    drawn_anew = results.labels.regenerated
+    ours = results.complete, results.comparisons
+    return paper.compare_means(*ours, paper.table2(), drawn_anew=drawn_anew, draws=paper.draws())
 
 
 def seeds_frame(first: Results, second: Results) -> pd.DataFrame:
     """Return the cells that both seeds and the paper have; the second seed's columns end in ``_2``."""
-    sides = [
-        paper.compare_means(
-            side.complete,
-            side.comparisons,
-            paper.table2(),
-            drawn_anew=side.labels.regenerated,
-            draws=paper.draws(),
-        )[[*KEY, "paper_mean", "our_mean", "verdict", *SIDES]]
-        for side in (first, second)
-    ]
-    again = sides[1].drop(columns=["paper_mean", "paper_mark"])
-    return sides[0].merge(again, on=KEY, how="inner", suffixes=("", "_2"), validate="one_to_one")
+    columns = [*KEY, "paper_mean", "our_mean", "verdict", *SIDES]
+    one, other = (compared(results)[columns] for results in (first, second))
+    again = other.drop(columns=["paper_mean", "paper_mark"])
+    return one.merge(again, on=KEY, how="inner", suffixes=("", "_2"), validate="one_to_one")
 
 
-def verdicts_sentence(both: pd.DataFrame, seeds: tuple[int, int]) -> str:
-    """Say how many verdicts on agreement with the paper are the same from both seeds."""
-    if both.empty:
-        return "No cell is complete from both seeds yet."
-    agree, again = (both[column] == AGREES for column in ("verdict", "verdict_2"))
-    same = int((both["verdict"] == both["verdict_2"]).sum())
-    return (
-        f"{same} of {len(both)} verdicts on agreement with the paper are the same from seed {seeds[0]} and "
-        f"seed {seeds[1]}: {int(agree.sum())} and {int(again.sum())} cells agree, "
-        f"{int((agree & again).sum())} from both, {int((agree | again).sum())} from at least one."
-    )
-
-
-def conclusions_sentence(both: pd.DataFrame, seeds: tuple[int, int], column: str) -> str:
-    """Say how many conclusions on MLOML-r are the same from both seeds, by one test."""
-    known = both[(both[column] != "") & (both[f"{column}_2"] != "")]
-    if known.empty:
-        return ""
-    mine, again = known[column], known[f"{column}_2"]
-    same = int((mine == again).sum())
-    turned = int(((mine != again) & (mine != "tie") & (again != "tie")).sum())
-    found = mine != "tie"  # ties are many, and stay easily
-    return (
-        f"Win, tie or loss of MLOML-r {TESTS[column]} is the same in {same} of {len(known)} comparisons: "
-        f"{win_tie_loss(mine)} from seed {seeds[0]}, {win_tie_loss(again)} from seed {seeds[1]}; of the "
-        f"{int(found.sum())} that are no tie from seed {seeds[0]}, {int((found & (mine == again)).sum())} "
-        f"stay; {turned} turn from win to loss or back."
-    )
-
-
-def change_table(both: pd.DataFrame, column: str) -> pd.DataFrame:
+def change_table(both: pd.DataFrame, answer: str) -> pd.DataFrame:
     """Count the first seed's answers (rows) by the second seed's (columns)."""
-    words = list(VERDICTS if column == "verdict" else OUTCOMES)
-    known = both[(both[column] != "") & (both[f"{column}_2"] != "")]
-    rows = [
-        (mine, *(int(((known[column] == mine) & (known[f"{column}_2"] == again)).sum()) for again in words))
-        for mine in words
-    ]
-    return pd.DataFrame(rows, columns=["first seed \\ second seed", *words])
+    words = list(ANSWERS[answer])
+    counts = pd.crosstab(both[answer], both[f"{answer}_2"]).reindex(index=words, columns=words, fill_value=0)
+    return counts.rename_axis(index="first seed \\ second seed", columns=None).reset_index()
 
 
-def seeds_grid(both: pd.DataFrame, results: Results, seeds: tuple[int, int]) -> Grid:
+def seeds_grid(both: pd.DataFrame, results: Results) -> Grid:
     """Lay both means out like Table II, with an arrow where one differs from the paper's."""
     cells = {
         (cell["dataset"], cell["algorithm"]): " / ".join(
@@ -121,8 +76,7 @@ def seeds_grid(both: pd.DataFrame, results: Results, seeds: tuple[int, int]) -> 
         for cell in both.to_dict("records")
     }
     rows = [name for name in results.labels.counted if paper.paper_row(name) is not None]
-    title = f"Mean errors from seed {seeds[0]} / seed {seeds[1]}."
-    return text_grid(results.labels, title, "tab:seeds", cells, caption("seeds_arrows"), rows)
+    return text_grid(results.labels, "tab:seeds", cells, rows)
 
 
 RECIPE = Recipe(

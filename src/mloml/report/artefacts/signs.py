@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-from mloml.report.captions import caption
-from mloml.report.document import DASH, Artefact, Table, Text, number
-from mloml.report.labels import Labels, labels_of
+from mloml.experiments.study import StudyResult
+from mloml.report.document import Artefact, Table
+from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 from mloml.report.tables import summarise
 
-if TYPE_CHECKING:
-    from mloml.experiments.study import StudyResult
-
+# The run whose axes have their largest loading positive, as in all other tables.
 FIXED = "fixed"
-"""The run whose axes have their largest loading positive, as in all other tables."""
 RANDOM = tuple(range(1, 11))
 
 
 def build(*results: StudyResult) -> Artefact:
     """Return the mean errors under each choice of signs."""
-    return compare(signs_frame(results), labels_of(results[0]))
+    frame = signs_frame(results)
+    titles = labels_of(results[0]).datasets
+    moves = ranges(frame)
+    printed = moves.assign(dataset=moves["dataset"].map(titles))
+    values = {"ranges": printed, "moved": int((moves["largest"] - moves["smallest"] > 1e-12).sum())}
+    return Artefact(values, (Table("signs", frame, "Mean error under each choice of signs"),))
 
 
 def signs_frame(results: tuple[StudyResult, ...]) -> pd.DataFrame:
@@ -37,53 +37,19 @@ def signs_frame(results: tuple[StudyResult, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["dataset", "algorithm", "signs", "mean"])
 
 
-def compare(frame: pd.DataFrame, labels: Labels) -> Artefact:
-    """Say for each data set and method how far the error moves."""
-    sentences = tuple(
-        _sentence(part, f"{labels.algorithms[str(algorithm)]} on {labels.datasets[str(dataset)]}")
-        for (dataset, algorithm), part in frame.groupby(["dataset", "algorithm"], sort=False)
-        if len(part) > 1
-    )
-    headline = "Signs matter only after PCA, and no data set that needs it is complete here."
-    moved = tuple(sentence for sentence in sentences if sentence.endswith(MOVES))
-    if sentences:
-        headline = " ".join(moved) or "No mean error changes with the signs of the principal axes."
-    rest = tuple(sentence for sentence in sentences if sentence not in moved)
-    page = (Text((caption("signs"),)), Text(sentences, listed=True), _printed(frame, labels))
-    return Artefact(headline, rest, (Table("signs", RECIPE.title, frame, page),))
+def ranges(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return for each data set and method the mean with the usual signs, and the range over random ones.
 
-
-MOVES = "random ones."
-
-
-def _sentence(part: pd.DataFrame, what: str) -> str:
-    fixed = part.loc[part["signs"] == FIXED, "mean"]
-    random = part.loc[part["signs"] != FIXED, "mean"]
-    if float(part["mean"].max() - part["mean"].min()) < 1e-12:
-        return f"{what}: {number(part['mean'].iloc[0])} whatever the signs ({len(part)} choices)."
-    usual = f"{number(fixed.iloc[0])} with the usual signs, " if len(fixed) else ""
-    return (
-        f"{what}: {usual}{number(random.min())} to {number(random.max())} (median {number(random.median())}) "
-        f"over {len(random)} {MOVES}"
-    )
-
-
-def _printed(frame: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    wide = frame.pivot(index=["dataset", "algorithm"], columns="signs", values="mean")  # noqa: PD010
-    choices = [name for name in (FIXED, *map(str, RANDOM)) if name in wide.columns]
-    rows = [
-        [
-            labels.datasets[row["dataset"]],
-            labels.algorithms[row["algorithm"]],
-            *(_mean(row[c]) for c in choices),
-        ]
-        for row in wide.reset_index().to_dict("records")
-    ]
-    return pd.DataFrame(rows, columns=["data set", "method", *choices])
-
-
-def _mean(value: float) -> str:
-    return DASH if pd.isna(value) else number(value)
+    >>> frame = pd.DataFrame({"dataset": "lsvt", "algorithm": "deep", "signs": ["fixed", "1", "2"],
+    ...                       "mean": [0.2, 0.1, 0.3]})
+    >>> ranges(frame)[["usual", "smallest", "median", "largest", "choices"]].values.tolist()
+    [[0.2, 0.1, 0.2, 0.3, 2.0]]
+    """
+    place, usual = ["dataset", "algorithm"], frame["signs"] == FIXED
+    random = frame[~usual].groupby(place, sort=False)["mean"]
+    found = random.agg(smallest="min", median="median", largest="max", choices="count")
+    fixed = frame[usual].set_index(place)["mean"].rename("usual")
+    return found.join(fixed).reset_index()[[*place, "usual", *found.columns]]
 
 
 RECIPE = Recipe(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from mloml.paper import published
-from mloml.report.document import DASH, Artefact, Table, Text, frame_grid
+from mloml.report.document import DASH, Artefact, Table, frame_grid
 from mloml.report.recipe import Measured, Recipe
 
 if TYPE_CHECKING:
@@ -18,21 +18,22 @@ SIZES = ("instances", "features", "classes")
 
 
 def build(result: StudyResult, frame: pd.DataFrame) -> Artefact:
-    """Return Table I from a frame of :func:`mloml.datasets.overview.overview`."""
-    headline = difference_sentence(frame)
-    shown = _shown(frame)
-    pairs = zip(frame["dataset"], frame["note"], strict=True)
-    notes = tuple(f"{name}: {note}" for name, note in pairs if note)
-    reasons = tuple(dict.fromkeys(result.missing.values()))
-    page = (Text((headline,)), shown, Text(notes, listed=True), Text(reasons, listed=True))
-    latex = frame_grid(shown, "The datasets: the paper's figures, and ours.", "tab:table1", notes)
-    table = Table("table1", RECIPE.title, frame, page, latex, hidden=("note", "missing"))
-    return Artefact(headline, tables=(table,))
+    """Return Table I from a frame of :func:`mloml.datasets.overview`."""
+    here = frame[frame["instances"].notna()]
+    values = {
+        "here": len(here),
+        "datasets": len(frame),
+        "different": differences(here),
+        "remarks": [(row["dataset"], row["note"]) for row in frame.to_dict("records") if row["note"]],
+        "reasons": list(dict.fromkeys(result.missing.values())),
+    }
+    table = Table("table1", frame, RECIPE.title, latex=frame_grid(_shown(frame), "tab:table1"))
+    return Artefact(values, (table,))
 
 
 def measure(study: Study) -> Measured:
     """Describe the datasets that are here."""
-    from mloml.datasets.overview import overview
+    from mloml.datasets import overview
 
     configs = {config.name: config for config in study.datasets}
     frame, loaded = overview(configs, study.data, published.table1())
@@ -40,29 +41,23 @@ def measure(study: Study) -> Measured:
     return Measured(frame, loaded, dict(zip(missing["dataset"], missing["missing"], strict=True)))
 
 
-def difference_sentence(frame: pd.DataFrame) -> str:
-    """Say where ours differ from the paper's figures, and what is missing."""
-    here = frame[frame["instances"].notna() & frame["paper_instances"].notna()]
-    different = [
-        f"{row['dataset']} ({size}: {row[size]}, paper {row[f'paper_{size}']})"
-        for _, row in here.iterrows()
+def differences(here: pd.DataFrame) -> pd.DataFrame:
+    """Return where sizes differ from the paper's."""
+    rows = [
+        (row["dataset"], size, int(row[size]), int(row[f"paper_{size}"]))
+        for row in here[here["paper_instances"].notna()].to_dict("records")
         for size in SIZES
         if row[size] != row[f"paper_{size}"]
     ]
-    missing = list(frame.loc[frame["instances"].isna(), "dataset"])
-    text = f"{len(here)} of {len(frame)} datasets are here. "
-    text += f"Different from the paper: {'; '.join(different)}." if different else "All agree with the paper."
-    return text + (f" Missing: {', '.join(missing)}." if missing else "")
+    return pd.DataFrame(rows, columns=["dataset", "size", "here", "paper"])
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the printed columns, with a dash where there is nothing."""
-    shown = pd.DataFrame({"dataset": frame["dataset"]})
-    for size in SIZES:
-        shown[f"{size} (paper)"] = frame[f"paper_{size}"]
-        shown[size] = frame[size]
-    shown["source"] = frame["source"]
-    return shown.astype(object).where(shown.notna(), DASH)
+    pairs = [column for size in SIZES for column in (f"paper_{size}", size)]
+    shown = frame[["dataset", *pairs, "source"]].astype(object)
+    shown = shown.where(shown.notna(), DASH)
+    return shown.rename(columns={f"paper_{size}": f"{size} (paper)" for size in SIZES})
 
 
 RECIPE = Recipe(

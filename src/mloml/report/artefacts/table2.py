@@ -2,70 +2,80 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from mloml import paper
-from mloml.report.captions import caption
-from mloml.report.document import Artefact, Block, Grid, Table, Text
+from mloml.report.comparison import compare_with_paper
+from mloml.report.document import Artefact, Figure, Table
+from mloml.report.figures.comparisons import critical_difference_figure
+from mloml.report.gains import gains_of
 from mloml.report.labels import labels_of
-from mloml.report.parts.agreement import agreement_picture
-from mloml.report.parts.below import below_sentences
-from mloml.report.parts.paper_comparison import compare_with_paper
-from mloml.report.parts.ranks import rank
-from mloml.report.parts.readings import readings_sentence
-from mloml.report.parts.selections import compare_selections
-from mloml.report.parts.strictness import count_tables, strictness_sentence
+from mloml.report.ranking import ranking_of, ranking_values, ranks_frame
 from mloml.report.recipe import Recipe
-from mloml.report.tables import Results, build_grid, summarise
+from mloml.report.selections import closeness, selections_frame, selections_grid
+from mloml.report.tables import Results, build_grid, count_tables, summarise
 
 if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
 
-REFERENCE, REFERENCE_TITLE = "mloml_r", "MLOML-r"
+REFERENCE, EUCLIDEAN = "mloml_r", "euclidean"
 
 
 def build(result: StudyResult) -> Artefact:
     """Return Table II from the cells there are."""
     labels = labels_of(result)
     results = summarise(result.frame, labels, REFERENCE)
-    agreement, compared = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II")
-    picture = agreement_picture(compared[1].numbers, labels, "Table II", result.finished)
-    ranks = rank(results, REFERENCE, result.finished)
-    strictness = strictness_sentence(results, paper.table2())
-    chosen = readings_sentence(compared[-1].frame)
-    below = tuple(below_sentences(results))
-    grid = table2(results, result.study.protocol.name)
-    starred = labels.notes.keys() & labels.algorithms.keys()
-    page: tuple[Block, ...] = (
-        grid,
-        Text((strictness, "Every p-value is in tests.csv.")),
-        Text((agreement,), details="paper_comparison"),
-        Text((chosen,), details="readings"),
-        *picture,
-        Text(below, heading="Below the rule" if below else "", listed=True),
-        *ranks.page,
-        Text(("*: see the footnotes of the table.",) if starred else ()),
-        Text(("Step sizes can be chosen in other ways.",), details="selections"),
-    )
+    compared = compare_with_paper(results, paper.table2(), paper.table2_counts(), "Table II", result.finished)
+    grid = build_grid(results, "tab:table2")
+    selections = selections_frame(result.records, labels)
+    ranking, rank_tables, rank_figures = rank(results, result.finished)
+    values = {
+        **compared.values,
+        "marked": REFERENCE in labels.algorithms,
+        "absent": [row for row in paper.DATASETS if row not in labels.datasets.values()],
+        "uncounted": uncounted_frame(results),
+        "ranking": ranking,
+        "selections_grid": selections_grid(selections, labels),
+        "closeness": closeness(selections, paper.table2()),
+    }
     counts, tests = count_tables(results)
-    selections = compare_selections(result.records, labels, paper.table2())
-    main = Table("table2", RECIPE.title, grid, page, latex=grid)
-    tables = (main, *compared, counts, *ranks.tables, selections, tests)
-    findings = tuple(filter(None, (strictness, chosen, *below, ranks.sentence)))
-    if not labels.counted:  # then what is below the rule is all there is
-        agreement, findings = " ".join((agreement, *below)), ()
-    return Artefact(agreement, findings, tables, (*picture, *ranks.figures))
+    tables = (
+        Table("table2", grid, RECIPE.title, latex=grid),
+        *compared.tables,
+        counts,
+        *rank_tables,
+        Table("selections", selections, "Three ways of choosing the step size"),
+        tests,
+    )
+    return Artefact(values, tables, (*compared.figures, *rank_figures))
 
 
-def table2(results: Results, protocol: str) -> Grid:
-    """Return Table II in the paper's layout."""
-    known = REFERENCE in results.labels.algorithms
-    absent = [row for row in paper.DATASETS if row not in {*results.labels.datasets.values()}]
-    values = {"splits": results.labels.splits, "reference": REFERENCE_TITLE, "protocol": protocol}
-    remark = f"No marks: {REFERENCE_TITLE} is not among the algorithms."
-    remarks = [caption("table2_marks", **values) if known else remark]
-    remarks += [f"Rows of the paper that were not asked for: {', '.join(absent)}."] if absent else []
-    return build_grid(results, caption("table2", **values), "tab:table2", remarks=remarks)
+def uncounted_frame(results: Results) -> pd.DataFrame:
+    """Compare every learner with Euclidean distance on the data sets that the table does not count."""
+    learners = [name for name in results.labels.algorithms if name != EUCLIDEAN]
+    gains = gains_of(results, {name: {"learning": (EUCLIDEAN, name)} for name in learners})
+    shown = gains[~gains["counted"].astype(bool)].sort_values("dataset", kind="stable")
+    names = {"activation": "algorithm", "before": "Euclidean", "after": "error", "text": "gain"}
+    shown = shown.assign(dataset=shown["dataset"].map(results.labels.datasets))
+    return shown[["dataset", *names]].rename(columns=names)
+
+
+def rank(results: Results, ready: bool) -> tuple[dict[str, Any], tuple[Table, ...], tuple[Figure, ...]]:
+    """Rank the algorithms, unless the study has a single counted data set: there is nothing to rank over."""
+    labels = results.labels
+    if len(labels.counted) < 2 or len(labels.algorithms) < 2:
+        return {}, (), ()
+    ranking = ranking_of(results)
+    titles = labels.starred(labels.algorithms)
+    draw = partial(critical_difference_figure, ranking, titles)
+    return (
+        ranking_values(results, ranking),
+        (Table("ranks", ranks_frame(results, ranking, REFERENCE), "Mean ranks"),),
+        (Figure("critical_difference", draw, "Critical-difference diagram", ready=ready),),
+    )
 
 
 RECIPE = Recipe(

@@ -1,4 +1,4 @@
-"""Figures 5, 7 and 8: error against the metric layer, and against the number of scans."""
+"""Figures 5, 7 and 8: error against the metric layer or against the number of scans."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from mloml.report.document import number
-from mloml.report.figures.panels import BAND_ALPHA, BAND_LABEL, error_axis, panel_page, whole_ticks
-from mloml.report.figures.ranges import readable_range, show_range
+from mloml.report.figures import panels
 from mloml.report.figures.style import style_of
 
-Values = NDArray[Any]
 AXIS = "5-NN test error"
+# Ending of the names of controls, whose curves do not set a panel's range.
 CONTROL = "_untrained"
-"""How the names of controls end, whose curves do not set a panel's range."""
 
 
 def curve_frame(records: Sequence[Mapping[str, Any]], key: str, along: str) -> pd.DataFrame:
@@ -27,9 +24,9 @@ def curve_frame(records: Sequence[Mapping[str, Any]], key: str, along: str) -> p
 
     Parameters
     ----------
-    records : cells as the store keeps them.
-    key : "layer_errors" or "scan_errors"; a cell without it gives one row whose ``along`` is 0.
-    along : name of the new column, counted from 1.
+    records : cells as the store keeps them
+    key : "layer_errors" or "scan_errors"; a cell without it gives one row whose ``along`` is 0
+    along : name of the new column, counted from 1
 
     Examples
     --------
@@ -41,12 +38,10 @@ def curve_frame(records: Sequence[Mapping[str, Any]], key: str, along: str) -> p
     """
     rows: list[tuple[str, str, int, int, float]] = []
     for cell in records:
-        place = (cell["dataset"], cell["algorithm"], int(cell["split"]))
-        curve = cell.get(key)
-        if curve and len(curve) > 1:
-            rows += [(*place, step, float(error)) for step, error in enumerate(curve, start=1)]
-        else:
-            rows.append((*place, 0, float(cell["error"])))
+        curve = cell.get(key) or ()
+        points = enumerate(curve, start=1) if len(curve) > 1 else [(0, cell["error"])]
+        place = cell["dataset"], cell["algorithm"], int(cell["split"])
+        rows += [(*place, step, float(error)) for step, error in points]
     frame = pd.DataFrame(rows, columns=["dataset", "algorithm", "split", along, "error"])
     return frame.sort_values(["dataset", "algorithm", "split", along], kind="stable", ignore_index=True)
 
@@ -89,99 +84,69 @@ def plotted_numbers(
         return numbers
     tables = by_split(frame, along)
     spreads = {
-        (*place, point): spread
-        for place, errors in tables.items()
-        if (other := (place[0], references.get(place[1], ""))) in tables
-        for point, spread in paired_spread(errors, tables[other]).items()
+        (dataset, name, point): spread
+        for (dataset, name), errors in tables.items()
+        if (reference := tables.get((dataset, references.get(name, "")))) is not None
+        for point, spread in paired_spread(errors, reference).items()
     }
-    places = list(zip(numbers["dataset"], numbers["algorithm"], numbers[along], strict=True))
+    places = zip(numbers["dataset"], numbers["algorithm"], numbers[along], strict=True)
     return numbers.assign(
-        reference=[references.get(algorithm, "") for algorithm in numbers["algorithm"]],
+        reference=numbers["algorithm"].map(references).fillna(""),
         paired_standard_error=[spreads.get(place, np.nan) for place in places],
     )
 
 
 def curves_figure(
-    frame: pd.DataFrame,
-    along: str,
-    datasets: Mapping[str, str],
-    algorithms: Mapping[str, str],
-    label: str,
-    references: Mapping[str, str] | None = None,
+    numbers: pd.DataFrame, along: str, datasets: Mapping[str, str], algorithms: Mapping[str, str], label: str
 ) -> Figure:
-    """Draw error against ``along`` in one panel per dataset.
+    """Draw :func:`plotted_numbers` against ``along`` in one panel per dataset.
 
     Methods with one error per split (``along`` is 0) are horizontal lines with hollow markers, curves have
-    solid ones. A band around a curve is the standard error of its paired difference to the method that
-    ``references`` names. ``datasets`` and ``algorithms`` map names to printed titles. The curves of
-    learners set a panel's range: a line, or the curve of an untrained stack, that would squash them is
-    left out and named at the edge.
+    solid ones, and a band where there is a paired standard error. ``datasets`` and ``algorithms`` map names
+    to printed titles. The curves of learners set a panel's range: a line, or the curve of an untrained
+    stack, that would squash them is left out and named at the edge.
     """
-    tables = by_split(frame, along)
-    steps = max(2, int(frame[along].max()))
-
-    def draw(axes: Axes, dataset: str) -> None:
-        there = {name: tables[dataset, name] for name in algorithms if (dataset, name) in tables}
-        means = {name: errors.mean() for name, errors in there.items()}
-        spreads = {
-            name: paired_spread(errors, tables[other])
-            for name, errors in there.items()
-            if len(errors.columns) > 1 and (other := (dataset, (references or {}).get(name, ""))) in tables
-        }
-        values = {name: covered(mean, spreads.get(name)) for name, mean in means.items()}
-        aside = {
-            name: (min(values[name]), max(values[name]))
-            for name, mean in means.items()
-            if len(mean) == 1 or name.endswith(CONTROL)
-        }
-        span = readable_range([v for name in there if name not in aside for v in values[name]], aside)
-        for name, mean in means.items():
-            style = style_of(name)
-            if len(mean) == 1:
-                draw_level(axes, name, float(mean.iloc[0]), algorithms[name], steps)
-            else:
-                marks = {"marker": style.marker, "linestyle": style.line}
-                draw_curve(axes, mean, spreads.get(name), style.colour, algorithms[name], **marks)
-        notes = {name: f"{algorithms[name]} {_at_the_edge(means[name])}" for name in aside}
-        show_range(axes, span, notes, {name: style_of(name).colour for name in aside})
+    steps = max(2, int(numbers[along].max()))
+    figure, every = panels.grid_of_panels(len(datasets), columns=3, height=1.45)
+    for axes, (name, title) in zip(every, datasets.items(), strict=True):
+        axes.set_title(title)
         axes.set_xlim(1 - 0.03 * steps, steps + 0.03 * steps)
-        axes.set_xticks(whole_ticks(steps))
-        error_axis(axes)
-
-    return panel_page(datasets, draw, (label, AXIS), order=list(algorithms.values()))
-
-
-def _at_the_edge(mean: pd.Series) -> str:
-    """Print an error, or a curve's first and last."""
-    ends = dict.fromkeys(number(float(mean.iloc[place])) for place in (0, -1))
-    return " → ".join(ends)
+        axes.set_xticks(panels.whole_ticks(steps))
+        _draw_panel(axes, numbers[numbers["dataset"] == name].set_index(along), algorithms, steps)
+    return panels.labelled(figure, every, (label, AXIS), order=list(algorithms.values()))
 
 
-def draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int) -> None:
-    """Draw a method without layers or scans: a broken line, its markers hollow."""
-    style = style_of(algorithm)
+def _draw_panel(axes: Axes, numbers: pd.DataFrame, algorithms: Mapping[str, str], steps: int) -> None:
+    curves: list[float] = []
+    aside, notes = {}, {}
+    for name, title in algorithms.items():
+        part = numbers[numbers["algorithm"] == name]
+        if part.empty:
+            continue
+        mean, half, style = part["mean"], part["paired_standard_error"].fillna(0.0), style_of(name)
+        covered = [*(mean - half), *(mean + half)]
+        if len(mean) == 1 or name.endswith(CONTROL):
+            aside[name] = min(covered), max(covered)
+            ends = dict.fromkeys(number(mean.iloc[place]) for place in (0, -1))
+            notes[name] = f"{title} {' → '.join(ends)}", style.colour
+        else:
+            curves += covered
+        if len(mean) == 1:
+            _draw_level(axes, name, float(mean.iloc[0]), title, steps)
+            continue
+        marks: dict[str, Any] = {"marker": style.marker, "linestyle": style.line}
+        marks["markevery"] = [tick - 1 for tick in panels.whole_ticks(len(mean))]
+        axes.plot(mean.index, mean, color=style.colour, label=title, **marks)
+        if half.any():
+            area: dict[str, Any] = {"alpha": panels.BAND_ALPHA, "linewidth": 0, "label": panels.BAND_LABEL}
+            axes.fill_between(mean.index, mean - half, mean + half, color=style.colour, **area)
+    panels.show_range(axes, panels.readable_range(curves, aside), notes)
+    panels.error_axis(axes)
+
+
+def _draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int) -> None:
+    """Draw a method without layers or scans: a broken line with hollow markers."""
+    style, ticks = style_of(algorithm), panels.whole_ticks(steps)
     line = ":" if algorithm.endswith("_identity") else style.line if style.line != "-" else (0, (5, 1.5))
-    ticks = whole_ticks(steps)
-    axes.plot(
-        ticks, [level] * len(ticks), color=style.colour, label=title, linestyle=line, marker=style.marker,
-        markerfacecolor="white",
-    )  # fmt: skip
-
-
-def covered(mean: pd.Series, spread: pd.Series | None) -> list[float]:
-    """Return all values that a curve and its band cover."""
-    half = 0.0 if spread is None else spread.reindex(mean.index).fillna(0.0)
-    return [float(value) for edge in (mean - half, mean + half) for value in edge]
-
-
-def draw_curve(
-    axes: Axes, mean: pd.Series, spread: pd.Series | None, colour: str, title: str, **options: Any
-) -> None:
-    """Draw means, with markers at the ticks and a band if there is one."""
-    x, y = mean.index.to_numpy(), mean.to_numpy()
-    marked = [tick - 1 for tick in whole_ticks(len(x))]
-    axes.plot(x, y, color=colour, label=title, markevery=marked, **options)
-    if spread is None or not spread.notna().any():
-        return
-    half = spread.reindex(mean.index).fillna(0.0).to_numpy()
-    axes.fill_between(x, y - half, y + half, color=colour, alpha=BAND_ALPHA, linewidth=0, label=BAND_LABEL)
+    marks: dict[str, Any] = {"linestyle": line, "marker": style.marker, "markerfacecolor": "white"}
+    axes.plot(ticks, [level] * len(ticks), color=style.colour, label=title, **marks)

@@ -1,11 +1,11 @@
-"""A page of small panels, one per dataset, with one legend; what is missing has no panel."""
+"""A page of small panels with one legend, and the range of a panel that shows its curves well."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -18,37 +18,18 @@ from mloml.report.figures.style import GREY, PAGE_WIDTH
 
 BAND_LABEL = "± 1 s.e. of the paired difference"
 BAND_ALPHA = 0.15
+# Up to this many layers or scans, each has a tick.
 FEW = 8
-"""Up to so many layers or scans each has a tick."""
-
-
-def panel_page(
-    datasets: Mapping[str, str],
-    draw: Callable[[Axes, str], None],
-    labels: tuple[str, str],
-    columns: int = 3,
-    height: float = 1.45,
-    order: Sequence[str] = (),
-) -> Figure:
-    """Draw one panel per dataset.
-
-    Parameters
-    ----------
-    datasets : mapping from config name to printed title, in the order of the panels.
-    draw : called with the axes and the name of each dataset.
-    labels : of the horizontal and the vertical axis, shared by all panels.
-    columns, height : panels in a row at most, and the height of a row in inches.
-    order : labels of the legend that come first, in this order.
-    """
-    figure, panels = grid_of_panels(len(datasets), columns, height)
-    for axes, name in zip(panels, datasets, strict=True):
-        axes.set_title(datasets[name])
-        draw(axes, name)
-    return labelled(figure, panels, labels, order)
+# No panel shows a smaller range of errors: noise is not blown up.
+SMALLEST = 0.01
+# Lines and controls may stretch a panel to this many times the height of its curves.
+WIDEST = 2.5
+# Height of a line of text, as a share of the panel.
+NOTE_HEIGHT = 0.13
 
 
 def grid_of_panels(count: int, columns: int = 4, height: float = 1.6) -> tuple[Figure, list[Axes]]:
-    """Return a figure as wide as a page with so many panels; places that are left over stay bare."""
+    """Return a figure as wide as a page with so many panels; places that are left over stay empty."""
     rows = math.ceil(count / columns)
     columns = math.ceil(count / rows)
     figure = Figure(figsize=(PAGE_WIDTH, height * rows + 0.6), layout="constrained")
@@ -59,24 +40,15 @@ def grid_of_panels(count: int, columns: int = 4, height: float = 1.6) -> tuple[F
 
 
 def labelled(
-    figure: Figure, panels: Sequence[Axes], labels: tuple[str, str], order: Sequence[str] = ()
+    figure: Figure, panels: Iterable[Axes], labels: tuple[str, str], order: Sequence[str] = ()
 ) -> Figure:
-    """Name the axes that all panels share, and put one legend above them."""
-    figure.supxlabel(labels[0], fontsize=7.5)
-    figure.supylabel(labels[1], fontsize=7.5)
-    shared_legend(figure, panels, order)
-    return figure
-
-
-def shared_legend(figure: Figure, panels: Sequence[Axes], order: Sequence[str] = ()) -> None:
-    """Put every label that occurs in the panels into one legend above them, bands last.
+    """Name the axes that all panels share, and put one legend above them, bands last.
 
     More than five entries stand in two lines, filled column by column: neighbours are pairs.
     """
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+    figure.supxlabel(labels[0], fontsize=7.5)
+    figure.supylabel(labels[1], fontsize=7.5)
+    found = legend_entries(panels)
     bands = {name for name, handle in found.items() if isinstance(handle, PolyCollection)}
     found |= {name: Patch(color=GREY, alpha=2 * BAND_ALPHA, linewidth=0) for name in bands}
     names = [name for name in dict.fromkeys([*order, *found]) if name in found]
@@ -85,6 +57,16 @@ def shared_legend(figure: Figure, panels: Sequence[Axes], order: Sequence[str] =
         columns = len(names) if len(names) <= 5 else math.ceil(len(names) / 2)
         handles = [found[name] for name in names]
         figure.legend(handles, names, loc="outside upper center", ncols=columns, handlelength=2.6)
+    return figure
+
+
+def legend_entries(panels: Iterable[Axes]) -> dict[str, Any]:
+    """Return the first handle of every label in the panels."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return found
 
 
 def whole_ticks(steps: int) -> list[int]:
@@ -106,9 +88,55 @@ def error_axis(axes: Axes, nbins: int = 5) -> None:
 
 
 def empty_panel(axes: Axes, reason: str) -> None:
-    """Say in the middle of a bare panel why it is empty; what follows a colon is left to the caption."""
-    axes.set_xticks([])
-    axes.set_yticks([])
+    """Say in the middle of an empty panel why it is empty."""
+    axes.set(xticks=[], yticks=[])
     axes.grid(False)
-    text = textwrap.fill(textwrap.shorten(reason.split(": ")[0], 100, placeholder=" …"), 24)
+    text = textwrap.fill(reason, 24)
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=6, color="#555555")
+
+
+class Range(NamedTuple):
+    """The vertical range of a panel, and the lines that do not fit into it, above and below."""
+
+    low: float
+    high: float
+    above: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+
+
+def readable_range(curves: Sequence[float], lines: Mapping[str, tuple[float, float]]) -> Range:
+    """Return a range with all values of the curves and the lines that do not squash them.
+
+    A line is the lowest and highest error of a method without layers or scans, or of a control.
+
+    >>> readable_range([0.20, 0.24], {"near": (0.25, 0.25), "far": (0.07, 0.07)})
+    Range(low=0.2, high=0.25, above=(), below=('far',))
+    """
+    values = list(curves) or [value for ends in lines.values() for value in ends]
+    low, high = min(values), max(values)
+    spare = max(0.0, SMALLEST - (high - low)) / 2
+    low, high = max(0.0, low - spare), high + spare
+    limit = WIDEST * (high - low)
+    outside = []
+    for name in sorted(lines, key=lambda name: max(low - lines[name][0], lines[name][1] - high)):
+        wider = min(low, lines[name][0]), max(high, lines[name][1])
+        if wider[1] - wider[0] <= limit:
+            low, high = wider
+        else:
+            outside.append(name)
+    above = tuple(name for name in outside if lines[name][1] > high)
+    return Range(low, high, above, tuple(name for name in outside if name not in above))
+
+
+def show_range(axes: Axes, span: Range, notes: Mapping[str, tuple[str, str]]) -> None:
+    """Set a panel's range, and write notes (a text, its colour) on the lines outside at its edges."""
+    margin = 0.06 * (span.high - span.low)
+    top, bottom = (NOTE_HEIGHT * len(names) for names in (span.above, span.below))
+    height = (span.high - span.low + 2 * margin) / (1 - top - bottom)
+    axes.set_ylim(span.low - margin - bottom * height, span.high + margin + top * height)
+    places = [(1 - NOTE_HEIGHT * (i + 0.5), "↑", name) for i, name in enumerate(span.above)]
+    places += [(NOTE_HEIGHT * (i + 0.5), "↓", name) for i, name in enumerate(span.below)]
+    style: dict[str, Any] = {"transform": axes.transAxes, "ha": "right", "va": "center", "fontsize": 6}
+    for place, arrow, name in places:
+        text, colour = notes[name]
+        axes.text(0.98, place, f"{arrow} {text}", color=colour, **style)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import matplotlib as mpl
 import matplotlib.style
 
+# Width in inches of one column of a two-column paper.
 COLUMN_WIDTH = 3.5
-"""Width in inches of one column of a two-column paper."""
 PAGE_WIDTH = 7.16
+# Pixels of a PNG.
 DRAWN_PER_INCH = 300
-"""Pixels of a PNG."""
 
 # The palette of Okabe and Ito (2008).
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -29,6 +29,8 @@ class Style(NamedTuple):
     line: str
 
 
+# One colour per family, one marker per method; more methods than colours, so markers carry the rest.
+# Methods that meet in a figure have different markers or dashes: it can be read without colours.
 STYLES = {
     "euclidean": Style(BLACK, "", "--"),
     "lmnn": Style(PURPLE, "", "-."),
@@ -50,11 +52,11 @@ STYLES = {
     "mloml_r_untrained": Style(GREY, "x", ":"),
     "mloml_s_untrained": Style(GREY, "+", ":"),
     "mloml_t_untrained": Style(GREY, "1", ":"),
+    "fp": Style(VERMILION, "o", "-"),
+    "fbp": Style(GREEN, "^", "-"),
+    "bp": Style(SKY, "s", "--"),
+    "bp_cv": Style(BLUE, "D", "-."),
 }
-"""One colour per family, one marker per method; more methods than colours, so markers carry the rest.
-
-Methods that meet in a figure have different markers or dashes: it can be read without colours.
-"""
 
 
 def style_of(algorithm: str) -> Style:
@@ -81,8 +83,8 @@ def paper_style() -> AbstractContextManager[None]:
     return mpl.style.context(Path(__file__).with_name("paper.mplstyle"))
 
 
+# What a file says of its making: no dates and no versions, so that equal pictures are equal files.
 METADATA: dict[str, dict[str, str | None]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "mloml", "Producer": None},
     "png": {"Software": None},
 }
-"""What a file says of its making: no dates and no versions, so that equal pictures are equal files."""

@@ -1,13 +1,12 @@
 """Figures on the theory: eigenvalues and failures, regret against its bounds, layers, loss weights.
 
-Frames come with the printed names of their datasets.
+Frames come with the printed names of their data sets.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,8 +15,7 @@ from matplotlib.ticker import PercentFormatter
 from mloml.report.figures.panels import BAND_ALPHA, grid_of_panels, labelled, whole_ticks
 from mloml.report.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
 
-LAYER_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE)
-DATASET_COLOURS = (*LAYER_COLOURS, SKY, BLACK, GREY)
+COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
 MARKERS = "os^DvP<>X*hd"
 DASHES = ("-", "--", ":", "-.", (0, (5, 1.5)))
 LEVEL = 0.05
@@ -25,37 +23,33 @@ LEVEL = 0.05
 
 def definiteness_figure(frame: pd.DataFrame) -> Figure:
     """Draw, against γ, the share of steps that break Theorem 1's condition and that would leave the cone."""
-    datasets = list(dict.fromkeys(frame["dataset"]))
-    figure, panels = grid_of_panels(len(datasets))
-    for axes, dataset in zip(panels, datasets, strict=True):
-        part = frame[frame["dataset"] == dataset]
-        for layer, rows in part.groupby("layer"):
-            style: dict[str, Any] = {"color": LAYER_COLOURS[layer - 1], "marker": MARKERS[layer - 1]}
+    parts = list(frame.groupby("dataset", sort=False))
+    figure, panels = grid_of_panels(len(parts))
+    for axes, (dataset, part) in zip(panels, parts, strict=True):
+        for (layer, rows), colour, marker in zip(part.groupby("layer"), COLOURS, MARKERS, strict=False):
+            style: dict[str, Any] = {"color": colour, "marker": marker}
             left = f"would leave the cone, layer {layer}"
             axes.plot(rows["gamma"], rows["share_leaving_cone"], **style, label=left)
+            style |= {"linestyle": ":", "markerfacecolor": "white"}
             broken = rf"condition broken ($\gamma > \lambda_{{\min}}/4$), layer {layer}"
-            hollow: dict[str, Any] = {"linestyle": ":", "markerfacecolor": "white"}
-            axes.plot(rows["gamma"], rows["share_condition_broken"], **style, **hollow, label=broken)
-        axes.set_xscale("log")
-        axes.set_title(dataset)
-        axes.set_ylim(-0.03, 1.03)
+            axes.plot(rows["gamma"], rows["share_condition_broken"], **style, label=broken)
+        axes.set(xscale="log", title=dataset, ylim=(-0.03, 1.03))
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     return labelled(figure, panels, ("step size γ", "share of active steps"))
 
 
 def regret_figure(frame: pd.DataFrame, line: pd.DataFrame, phi: float = 1.0) -> Figure:
-    """Draw regret and both bounds against T: the counterexample first, then each dataset's best matrix."""
-    parts = {"on the line, U = −1/4": line}
+    """Draw regret and both bounds against T: the counterexample first, then each data set's best matrix."""
     best = frame[(frame["comparator"] == "best") & (frame["phi"] == phi)]
-    parts |= {f"{name}, best fixed U": part for name, part in best.groupby("dataset", sort=False)}
+    parts = {f"{name}, best fixed U": part for name, part in best.groupby("dataset", sort=False)}
+    parts = {"on the line, U = −1/4": line, **parts}
     figure, panels = grid_of_panels(len(parts))
     for axes, (title, part) in zip(panels, parts.items(), strict=True):
         positive = part["regret"].where(part["regret"] > 0)
         axes.plot(part["T"], positive, color=BLUE, marker="o", label="regret (where positive)")
         axes.plot(part["T"], part["claimed_bound"], color=VERMILION, linestyle="--", label="bound as claimed")
         axes.plot(part["T"], part["corrected_bound"], color=BLACK, linestyle="-.", label="bound as corrected")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log")
         axes.set_title(title, fontsize=6.5)
     return labelled(figure, panels, ("number of triplets T", "summed loss"))
 
@@ -67,13 +61,8 @@ def layers_figure(layers: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     _draw_shares(left, layers)
     ratio = geometry.pivot_table(index="dataset", columns="layer", values="within_over_between", sort=False)
     for place, (dataset, row) in enumerate(ratio.iterrows()):
-        right.plot(
-            row.index,
-            row / row.iloc[0],
-            color=DATASET_COLOURS[place % len(DATASET_COLOURS)],
-            marker=MARKERS[place % len(MARKERS)],
-            label=str(dataset),
-        )
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        right.plot(row.index, row / row.iloc[0], color=colour, marker=marker, label=str(dataset))
     right.set_xticks(list(ratio.columns))
     right.axhline(1.0, color=GREY, linewidth=0.6)
     right.set(xlabel="metric layer", ylabel="within/between distance, layer 1 = 1")
@@ -84,19 +73,17 @@ def layers_figure(layers: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
 
 def _draw_shares(axes: Axes, layers: pd.DataFrame) -> None:
     """Draw stacked shares of splits for each step to the next layer, and above them what is significant."""
-    steps = [f"{a}→{b}" for a, b in zip(layers["layer"], layers["next_layer"], strict=True)]
-    named = layers.assign(step=steps)
-    table = named.groupby("step")[["share_better", "share_worse"]].mean()
-    equal = 1.0 - table.sum(axis=1)
-    bottom = np.zeros(len(table))
-    bars = {"better": (table["share_better"], BLUE, ""), "equal": (equal, "#c8c8c8", ""),
-            "worse": (table["share_worse"], VERMILION, "////")}  # fmt: skip
-    for name, (share, colour, hatch) in bars.items():
-        axes.bar(table.index, share, bottom=bottom, color=colour, edgecolor="white", hatch=hatch, label=name)
-        bottom = bottom + share.to_numpy()
-    for place, step in enumerate(table.index):
-        rows = named[named["step"] == step]
-        strict, plain = (_rises_and_falls(rows, test) for test in ("p_corrected", "p_paired"))
+    named = layers.assign(step=layers["layer"].astype(str) + "→" + layers["next_layer"].astype(str))
+    shares = named.groupby("step")[["share_better", "share_worse"]].mean()
+    shares["share_equal"] = 1.0 - shares.sum(axis=1)
+    bars = {"better": (BLUE, ""), "equal": ("#c8c8c8", ""), "worse": (VERMILION, "////")}
+    bottom = pd.Series(0.0, shares.index)
+    for name, (colour, hatch) in bars.items():
+        share = shares[f"share_{name}"]
+        axes.bar(shares.index, share, bottom=bottom, color=colour, edgecolor="white", hatch=hatch, label=name)
+        bottom = bottom + share
+    for place, (_, part) in enumerate(named.groupby("step")):
+        strict, plain = (_falls_and_rises(part, test) for test in ("p_corrected", "p_paired"))
         axes.text(place, 1.02, f"{strict}\n({plain})", ha="center", va="bottom", fontsize=6)
     axes.set_ylim(0, 1.16)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
@@ -106,32 +93,26 @@ def _draw_shares(axes: Axes, layers: pd.DataFrame) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
 
 
-def _rises_and_falls(rows: pd.DataFrame, test: str) -> str:
-    """Count the datasets whose mean error falls and rises significantly: ``2↓ 0↑``."""
+def _falls_and_rises(rows: pd.DataFrame, test: str) -> str:
+    """Count the data sets whose mean error falls and rises significantly: ``2↓ 0↑``."""
     differences = rows.loc[rows[test] < LEVEL, "difference"]
     return f"{(differences < 0).sum()}↓ {(differences > 0).sum()}↑"
 
 
 def weights_figure(frame: pd.DataFrame) -> Figure:
-    """Draw w_i against scans: one panel per local loss and rate, over datasets and activations."""
-    combinations = list(dict.fromkeys(zip(frame["local_loss"], frame["rate"], strict=True)))
-    figure, panels = grid_of_panels(len(combinations), columns=3)
+    """Draw w_i against scans: one panel per local loss and rate, over data sets and activations."""
+    parts = list(frame.groupby(["local_loss", "rate"], sort=False))
+    figure, panels = grid_of_panels(len(parts), columns=3)
     ticks = whole_ticks(int(frame["scan"].max()))
-    for axes, (loss, rate) in zip(panels, combinations, strict=True):
-        part = frame[(frame["local_loss"] == loss) & (frame["rate"] == rate)]
-        for layer, rows in part.groupby("layer"):
-            grouped = rows.groupby("scan")["weight"]
-            low, middle, high = grouped.min(), grouped.median(), grouped.max()
-            colour = LAYER_COLOURS[layer - 1]
-            axes.plot(
-                middle.index, middle, color=colour, label=f"layer {layer}, median", marker=MARKERS[layer - 1],
-                linestyle=DASHES[layer - 1], markevery=[tick - 1 for tick in ticks],
-            )  # fmt: skip
-            axes.fill_between(
-                low.index, low, high, color=colour, alpha=BAND_ALPHA, linewidth=0, label="smallest to largest"
-            )
-        name = "γ · hinge" if loss == "scaled" else "hinge"
-        axes.set_title(f"local loss {name}, rate {rate:g}")
-        axes.set_xticks(ticks)
-        axes.set_ylim(-0.03, 1.03)
+    for axes, ((loss, rate), part) in zip(panels, parts, strict=True):
+        styles = zip(part.groupby("layer"), COLOURS, MARKERS, DASHES, strict=False)
+        for (layer, rows), colour, marker, dashes in styles:
+            band = rows.groupby("scan")["weight"].agg(["min", "median", "max"])
+            style: dict[str, Any] = {"color": colour, "label": f"layer {layer}, median"}
+            style |= {"marker": marker, "linestyle": dashes, "markevery": [tick - 1 for tick in ticks]}
+            axes.plot(band.index, band["median"], **style)
+            area: dict[str, Any] = {"alpha": BAND_ALPHA, "linewidth": 0, "label": "smallest to largest"}
+            axes.fill_between(band.index, band["min"], band["max"], color=colour, **area)
+        axes.set(xticks=ticks, ylim=(-0.03, 1.03))
+        axes.set_title(f"local loss {'γ · hinge' if loss == 'scaled' else 'hinge'}, rate {rate:g}")
     return labelled(figure, panels, ("scans over the training half", "weight of the local loss"))

@@ -1,0 +1,190 @@
+"""Fetching: tables by ``ucimlrepo``, files by ``pooch``; a deadline, retries, and a cache with checksums.
+
+A file is kept with a note of its checksum. From then on it must have that checksum, and the one pinned in the
+catalogue where there is one: a file that differs is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from filelock import FileLock
+
+from mloml.config.schema import DatasetConfig, DataSettings
+from mloml.datasets import fetch_process
+from mloml.datasets.dataset import Table
+from mloml.datasets.original import LARGEST_FILE, archive_limit, file_digest, open_file, read_archive
+from mloml.datasets.read import read_arff, read_csv
+from mloml.errors import DataFormatError, MlomlError
+from mloml.files import write_atomically
+
+_LARGEST_DESCRIPTION = 4 * 2**20
+unreachable: set[str] = set()  # hosts; none of them is asked again in this process
+
+
+class FetchError(MlomlError):
+    """Something could not be fetched; the message says what and why."""
+
+
+class ChecksumError(MlomlError):
+    """A file in the cache is not what it was; the message says which to delete."""
+
+
+class Cache:
+    """What was fetched, by address."""
+
+    def __init__(self, settings: DataSettings) -> None:
+        self.settings = settings
+        self.folder = settings.cache_folder() / "downloads"
+        self.used: dict[str, Path] = {}
+
+    def get(self, url: str, name: str, known: str | None = None, **request: Any) -> Path:
+        """Return the file kept for an address; what is not there yet is fetched.
+
+        Parameters
+        ----------
+        url : the address.
+        name : how the file is called in the cache.
+        known : its checksum, such as ``sha256:...``, as far as one is known before the first fetch.
+        request : what the process that fetches it needs: ``largest``, its bytes at most, or ``uci_id``.
+        """
+        host, digest = urlsplit(url).netloc.replace(":", "_"), hashlib.sha256(url.encode()).hexdigest()[:12]
+        path = self.used[url] = self.folder / host / f"{digest}-{name}"
+        if not _is_kept(path):
+            self._fetch(path, {"url": url, "known": known, **request})
+        for expected, origin in ((known, "pinned"), (_noted(path), "noted when it was fetched")):
+            if not _fits(path, expected):
+                delete = f"delete it, and {_note(path).name} beside it, to fetch it again"
+                raise ChecksumError(f"{path}: its checksum is not the one {origin}; {delete}")
+        return path
+
+    def forget(self) -> None:
+        """Remove what was used: it turned out not to be what was asked for, such as a login page."""
+        for path in self.used.values():
+            path.unlink(missing_ok=True)
+            _note(path).unlink(missing_ok=True)
+
+    def _fetch(self, path: Path, request: dict[str, Any]) -> None:
+        if self.settings.offline:
+            raise FetchError("not fetched before, and no network allowed")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{path}.lock"):
+                if not _is_kept(path):  # another process may have been faster
+                    self._fetch_whole(path, request)
+        except OSError as error:
+            raise FetchError(f"cache folder {self.folder} cannot be used ({error}); set data.cache") from None
+
+    def _fetch_whole(self, path: Path, request: dict[str, Any]) -> None:
+        """Fetch a file; it appears under its name only when it is complete."""
+        unfinished = path.with_name(f"{path.name}.part")
+        shutil.rmtree(unfinished, ignore_errors=True)  # of a process that was killed
+        unfinished.mkdir()
+        file, url = unfinished / path.name, request["url"]
+        try:
+            self._ask(request | {"file": str(file)}, urlsplit(url).netloc)
+            if not _fits(file, _noted(path)):
+                delete = f"to accept it delete {_note(path)}"
+                raise FetchError(f"{url}: not the file that was fetched before; {delete}")
+            file.replace(path)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+        write_atomically(_note(path), json.dumps({"url": url, "sha256": file_digest(path)}))
+
+    def _ask(self, request: dict[str, Any], host: str) -> None:
+        """Let a process of its own fetch a file, and end it at the deadline."""
+        settings, url = self.settings, request["url"]
+        timeout = (settings.connect_timeout, settings.read_timeout)
+        request |= {"timeout": timeout, "attempts": settings.attempts, "backoff": settings.backoff}
+        command = [sys.executable, "-P", fetch_process.__file__, json.dumps(request)]
+        if host in unreachable:
+            raise FetchError(f"{host} cannot be reached")
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=settings.deadline, check=False)
+        except subprocess.TimeoutExpired:
+            raise FetchError(f"{url}: not fetched within {settings.deadline:g} s (data.deadline)") from None
+        if done.returncode == fetch_process.UNREACHABLE:
+            unreachable.add(host)
+            raise FetchError(f"{host} cannot be reached")
+        if done.returncode:
+            reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise FetchError(f"{url}: {reason or f'exit code {done.returncode}'}")
+
+
+def fetch_table(config: DatasetConfig, cache: Cache) -> Callable[[], Table]:
+    """Fetch the table that ``ucimlrepo.fetch_ucirepo(id=...)`` gives."""
+    if config.uci_id is None:
+        raise FetchError(f"{config.name} has no number in UCI's repository")
+    url = f"{cache.settings.uci_url.rstrip('/')}/api/dataset?id={config.uci_id}"
+    path = cache.get(url, f"{config.name}.csv.gz", uci_id=config.uci_id)
+
+    def read() -> Table:
+        with open_file(path, config.largest_text() or LARGEST_FILE) as stream:
+            return read_csv(stream, f"UCI's table of {config.name}", missing=config.missing)
+
+    return read
+
+
+def fetch_archive(config: DatasetConfig, cache: Cache) -> Callable[[], Table]:
+    """Fetch the zip with UCI's own files."""
+    original = config.original
+    if original is None or original.archive is None:
+        raise FetchError(f"{config.name} is not in UCI's archive")
+    url = f"{cache.settings.uci_url.rstrip('/')}/static/public/{original.archive}"
+    known = f"sha256:{original.sha256}" if original.sha256 else None
+    name = url.rsplit("/", 1)[-1]
+    path = cache.get(url, name, known, largest=archive_limit(config))
+    return lambda: read_archive(config, path, name)
+
+
+def fetch_openml(config: DatasetConfig, cache: Cache) -> Callable[[], Table]:
+    """Fetch OpenML's description, and the arff file whose address, checksum and target it names."""
+    if config.openml_id is None:
+        raise FetchError(f"{config.name} has no number on OpenML")
+    base = cache.settings.openml_url.rstrip("/")
+    address = f"{base}/api/v1/json/data/{config.openml_id}"
+    about = cache.get(address, f"{config.openml_id}", largest=_LARGEST_DESCRIPTION)
+    try:
+        description: dict[str, Any] = json.loads(about.read_bytes())["data_set_description"]
+        url, md5 = base + urlsplit(description["url"]).path, description["md5_checksum"]
+    except (ValueError, KeyError, TypeError):
+        raise DataFormatError(f"OpenML's description of {config.name} makes no sense") from None
+    path = cache.get(url, f"{config.name}.arff", f"md5:{md5}", largest=config.largest_text() or LARGEST_FILE)
+
+    def read() -> Table:
+        target = description.get("default_target_attribute")
+        with path.open("rb") as stream:
+            return read_arff(stream, f"OpenML's {config.name}", target, config.missing)
+
+    return read
+
+
+SERVICES = {"ucimlrepo": fetch_table, "archive": fetch_archive, "openml": fetch_openml}
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(path.name + ".json")
+
+
+def _noted(path: Path) -> str | None:
+    try:
+        return f"sha256:{json.loads(_note(path).read_text())['sha256']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_kept(path: Path) -> bool:
+    return path.is_file() and _noted(path) is not None
+
+
+def _fits(path: Path, expected: str | None) -> bool:
+    algorithm, _, digest = (expected or "").partition(":")
+    return expected is None or file_digest(path, algorithm) == digest

@@ -1,0 +1,240 @@
+"""Readers of tables as text, ``.csv``, ``.data`` and ``.arff``, with errors that name line and column.
+
+Python's own csv module splits the lines, because it knows the line of each row even when a quoted value
+spans several of them; NumPy converts the values.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import BinaryIO
+
+import numpy as np
+
+from mloml.arrays import Array
+from mloml.datasets.dataset import Table
+from mloml.errors import DataFormatError, suggestion
+
+Columns = Sequence[str]
+Row = tuple[int, Sequence[str]]
+"""The line where a row ends, and its values."""
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
+
+_WAY_OUT = "fill it, or leave such rows out: dataset.missing=drop"
+_CHUNK = 2048  # rows converted at a time: text takes ten times the room of numbers
+
+
+def read_csv(stream: BinaryIO, where: str, label: str | None = None, missing: str = "error") -> Table:
+    r"""Read a file with a header line; the label is the named column, else ``label``, else the last.
+
+    The separator is a comma, a semicolon or a tabulator, whichever the header has most of.
+
+    >>> read_csv(io.BytesIO(b"f1;kind\n0.5;a\n1.5;b\n"), "own.csv", label="kind").labels
+    ['a', 'b']
+    """
+    lines = _lines(stream, where)
+    header = next(lines, "")
+    separator = max(",;\t", key=header.count)
+    _, names = next(_rows(iter([header]), separator, where), (1, []))
+    columns = [name.strip() for name in names]
+    _require_names(columns, header, where)
+    index = _label_column(columns, label, where)
+    note = f"; the label is read from the last column, '{columns[-1]}', unless dataset.label names another"
+    note = note if label is None and columns[index] != "label" else ""
+    rows = _rows(lines, separator, where, 2)
+    return read_rows(rows, columns, index, missing, where, note=note)
+
+
+def read_delimited(stream: BinaryIO, where: str, label: str, skip: int = 0, missing: str = "error") -> Table:
+    r"""Read UCI's ``.data`` files: comma separated, no header, blank lines ignored.
+
+    >>> table = read_delimited(io.BytesIO(b"B,1,1\nR,1,2\n\n"), "balance-scale.data", "first")
+    >>> table.labels, table.X.tolist()
+    (['B', 'R'], [[1.0, 1.0], [1.0, 2.0]])
+    """
+    rows = _rows(_lines(stream, where), ",", where)
+    first = next(rows, None)
+    if first is None:
+        raise DataFormatError(f"{where}: is empty")
+    columns = [str(i + 1) for i in range(len(first[1]))]
+    index = skip if label == "first" else -1
+    return read_rows(chain([first], rows), columns, index, missing, where, skip=skip)
+
+
+def read_arff(stream: BinaryIO, where: str, label: str | None = None, missing: str = "error") -> Table:
+    """Read a dense arff file; the label is the named attribute, else the last one."""
+    lines = _lines(stream, where)
+    columns: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, 1):  # noqa: B007 - the last number is used below
+        keyword = line.strip().lower()
+        if keyword.startswith("@attribute"):
+            columns.append(_attribute_name(line.strip()))
+        elif keyword.startswith("@data"):
+            break
+    else:
+        raise DataFormatError(f"{where}: no @data line; this is not an arff file")
+    if len(columns) < 2:
+        raise DataFormatError(f"{where}: fewer than two attributes")
+    rows = _rows(_dense(lines, where), ",", where, number + 1, quote="'")
+    index = _label_column(columns, label, where) if label else -1
+    return read_rows(rows, columns, index, missing, where)
+
+
+def read_rows(
+    rows: Iterator[Row], columns: Columns, label: int, missing: str, where: str, skip: int = 0, note: str = ""
+) -> Table:
+    """Convert rows of text.
+
+    Parameters
+    ----------
+    rows : the line of each row in the file, for error messages, and its strings, as many as ``columns``.
+    columns : names, for error messages.
+    label : index of the label's column; negative counts from the end.
+    missing : ``error`` or ``drop``.
+    where : file name, for error messages.
+    skip : leading columns to leave out.
+    note : what an error message adds when a feature is not a number.
+
+    >>> rows = iter([(2, ["1", "2", "a"]), (3, ["3", "?", "b"])])
+    >>> read_rows(rows, ["f1", "f2", "label"], -1, "drop", "x.csv").X
+    array([[1., 2.]])
+    """
+    label %= len(columns)
+    features = [i for i in range(skip, len(columns)) if i != label]
+    blocks: list[Array] = []
+    labels: list[str] = []
+    dropped = 0
+    while chunk := list(islice(rows, _CHUNK)):
+        for line, row in chunk:
+            if len(row) != len(columns):
+                raise DataFormatError(f"{where}, line {line}: {len(row)} values instead of {len(columns)}")
+        kept = chunk if missing == "error" else [c for c in chunk if not any(map(_is_missing, c[1]))]
+        dropped += len(chunk) - len(kept)
+        try:
+            X = np.array([[row[i] for i in features] for _, row in kept], dtype=np.float64)
+        except ValueError:
+            X = np.array(np.nan)
+        if not np.isfinite(X).all():
+            raise DataFormatError(_culprit(kept, features, columns, where, note))
+        blocks.append(X.reshape(len(kept), len(features)))
+        labels += [_label(row[label], line, columns[label], where) for line, row in kept]
+    if not labels:
+        raise DataFormatError(f"{where}: no rows of data")
+    return Table(np.concatenate(blocks), labels, where, dropped)
+
+
+def _lines(stream: BinaryIO, where: str) -> Iterator[str]:
+    """Decode lines, leaving out a byte order mark; what is not UTF-8 says so."""
+    try:
+        for line in io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None):
+            if "\0" in line:
+                raise DataFormatError(f"{where}: holds binary data where text is expected")
+            yield line
+    except UnicodeDecodeError as error:
+        raise DataFormatError(f"{where}: is not UTF-8; save it as UTF-8 text ({error.reason})") from None
+
+
+def _rows(
+    lines: Iterator[str], separator: str, where: str, first_line: int = 1, quote: str = '"'
+) -> Iterator[Row]:
+    """Split lines into values; blank ones are left out, and counted."""
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote, skipinitialspace=True)
+    try:
+        for row in reader:
+            if any(value.strip() for value in row):
+                yield first_line - 1 + reader.line_num, row
+    except csv.Error as error:
+        raise DataFormatError(f"{where}, line {first_line - 1 + reader.line_num}: {error}") from None
+
+
+def _dense(lines: Iterator[str], where: str) -> Iterator[str]:
+    """Blank out comments of an arff file, and refuse its sparse form."""
+    for line in lines:
+        if line.lstrip().startswith("{"):
+            raise DataFormatError(f"{where}: sparse arff rows are not supported")
+        yield "\n" if line.startswith("%") else line
+
+
+def _culprit(lines: list[Row], features: list[int], columns: Columns, where: str, note: str) -> str:
+    """Name the first value that is missing, infinite or not a number."""
+    for line, i, value in ((line, i, row[i].strip()) for line, row in lines for i in features):
+        place, shown = f"{where}, line {line}, column '{columns[i]}'", shortened(value)
+        if _is_missing(value):
+            return f"{place}: missing value '{value}'; {_WAY_OUT}"
+        if not _is_number(value):
+            hint = "; decimals need a point" if _is_number(value.replace(",", ".")) else note
+            return f"{place}: '{shown}' is not a number{hint}"
+        if not math.isfinite(float(value)):
+            return f"{place}: '{shown}' is not a finite number"
+    raise AssertionError("every value is a finite number")
+
+
+def _label(value: str, line: int, column: str, where: str) -> str:
+    label = value.strip().strip("'\"")
+    if _is_missing(label):
+        raise DataFormatError(f"{where}, line {line}, column '{column}': missing label '{label}'; {_WAY_OUT}")
+    return label
+
+
+def _label_column(columns: Columns, label: str | None, where: str) -> int:
+    if label is None:
+        return columns.index("label") if "label" in columns else len(columns) - 1
+    if (times := columns.count(label)) > 1:
+        raise DataFormatError(f"{where}: {times} columns are called '{label}' (dataset.label)")
+    if not times:
+        shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+        hint = suggestion(label, columns)
+        raise DataFormatError(f"{where}: no column '{label}' (dataset.label); it has {shown}{hint}")
+    return columns.index(label)
+
+
+def _require_names(columns: list[str], header: str, where: str) -> None:
+    """Tell column names from a row: all are numbers, or all but a label; a table's 0, 1, 2, … are names."""
+    if not header:
+        raise DataFormatError(f"{where}: is empty")
+    if len(columns) < 2:
+        raise DataFormatError(
+            f"{where}: the first line ('{shortened(header.strip())}') does not name at least two columns, "
+            "separated by , ; or tab"
+        )
+    numbers = [name for name in columns if _is_number(name)]
+    counted = any(numbers == [str(first + i) for i in range(len(numbers))] for first in (0, 1))
+    if len(numbers) == len(columns) or (len(numbers) == len(columns) - 1 and not counted):
+        shown = ",".join(columns[:4])
+        raise DataFormatError(
+            f"{where}: the first line holds numbers ({shown}…), not names; put a line of names before it"
+        )
+
+
+def _attribute_name(line: str) -> str:
+    rest = line[len("@attribute") :].strip()
+    if rest[:1] in ("'", '"'):
+        return rest[1:].split(rest[0])[0]
+    return rest.split()[0] if rest else ""
+
+
+def _is_missing(value: str) -> bool:
+    return value.strip().lower() in MISSING
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """Return a text as an error message can hold it.
+
+    >>> shortened("word"), shortened("word", most=3)
+    ('word', 'wor…')
+    """
+    return text if len(text) <= most else f"{text[:most]}…"

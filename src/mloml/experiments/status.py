@@ -1,0 +1,134 @@
+"""`mloml status`: whether artefacts still match the store and the code, and what their cells cost."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mloml.errors import MlomlError
+from mloml.experiments.manifest import MANIFEST, check
+from mloml.experiments.progress import clock
+from mloml.experiments.store import Record, Store
+from mloml.files import write_atomically
+
+CORES = (2, 16, 128)
+FULL_SPLITS = 30
+BEGIN, END = "<!-- costs: written by `mloml status --cost --into` -->", "<!-- end of costs -->"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Tell whether artefacts still match the store and the code; the exit code is 1 when one does not."""
+    parser = argparse.ArgumentParser(prog="mloml status", description=main.__doc__)
+    parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all but reference/*")
+    parser.add_argument(
+        "--results", type=Path, help="results folder (the one that the artefacts are in, else results)"
+    )
+    parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
+    parser.add_argument(
+        "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="which cells --recompute takes (0)")
+    parser.add_argument("-cd", "--config-dir", action="append", default=[], help="a folder of your configs")
+    arguments = parser.parse_args(argv)
+    if arguments.recompute is not None and arguments.recompute < 1:
+        raise MlomlError(f"--recompute {arguments.recompute}: must be a number of cells, at least 1")
+    results = arguments.results or _results_around(arguments.folder)
+    store = Store(results / "store")
+    if arguments.cost or arguments.into:
+        report = cost_report(store.records())
+        _fill_in(arguments.into, report) if arguments.into else print(report)
+        return 0
+    # What the repository brings along was made by other code, and its cells are not in this store.
+    own = [
+        path.parent
+        for path in results.rglob(MANIFEST)
+        if "reference" not in path.relative_to(results).parts[:1]
+    ]
+    folders = arguments.folder or sorted(own, key=_as_counted)
+    if not folders:
+        raise MlomlError(
+            f"{results}: no artefact there yet; `mloml reproduce table2 protocol=lite` makes one"
+        )
+    if arguments.recompute:
+        from mloml.experiments.recompute import recompute
+
+        return recompute(folders, store, arguments.recompute, arguments.seed, arguments.config_dir)
+    differs = False
+    for folder in folders:
+        found, notes = check(folder, store)
+        differs = differs or bool(found)
+        print(f"{folder}: {'differs' if found else 'matches the store'}")
+        for line in found + notes:
+            print(f"  {line}")
+    for path, reason in store.damaged.items():
+        print(f"damaged: {path} ({reason}); the next run computes it again")
+    return int(differs or bool(store.damaged))
+
+
+def _as_counted(folder: Path) -> list[str | int]:
+    """Return a key that puts the jobs of a sweep in their order: 2 before 10."""
+    return [int(word) if word.isdecimal() else word for word in re.split(r"(\d+)", str(folder))]
+
+
+def _results_around(folders: Sequence[Path]) -> Path:
+    """Return the results folder that the named artefacts are in, told by its store; else ``results``."""
+    found = {
+        parent: folder
+        for folder in folders
+        if (parent := next((p for p in folder.absolute().parents if (p / "store").is_dir()), None))
+    }
+    if len(found) > 1:
+        first, second = list(found.values())[:2]
+        raise MlomlError(
+            f"{first} and {second} are in different results folders; ask for one after the other"
+        )
+    return next(iter(found), Path("results"))
+
+
+def cost_report(records: Iterable[Record]) -> str:
+    """Return the measured costs as Markdown: median seconds per cell, and the time on more cores.
+
+    The median, because the first cell of a worker may have to compile.
+    """
+    import pandas as pd
+
+    rows = [(one["protocol"], one["algorithm"], one["dataset"], one["seconds"]["total"]) for one in records]
+    cells = pd.DataFrame(rows, columns=["protocol", "algorithm", "dataset", "seconds"])
+    sections = []
+    for protocol, group in cells.groupby("protocol"):
+        table = group.pivot_table(index="algorithm", columns="dataset", values="seconds", aggfunc="median")
+        pairs, longest = int(table.count().sum()), float(group["seconds"].max())
+        work = float(table.sum().sum()) * FULL_SPLITS
+        table["all, one split"] = table.sum(axis=1)
+        lines = [_line("seconds per cell", table.columns), "|---|" + "---:|" * table.shape[1]]
+        lines += [
+            _line(name, ("" if pd.isna(x) else f"{x:.2f}" for x in row)) for name, row in table.iterrows()
+        ]
+        walls = [_line(cores, [clock(max(work / cores, longest))]) for cores in CORES]
+        sections.append(
+            f"### Protocol `{protocol}`\n\n" + "\n".join(lines) + f"\n\n{pairs} pairs measured; "
+            f"{pairs * FULL_SPLITS} cells over {FULL_SPLITS} splits are {clock(work)} of one core, "
+            f"the longest cell {longest:.1f} s.\n\n"
+            + "\n".join([_line("cores", [f"time for {FULL_SPLITS} splits"]), "|---:|---:|", *walls])
+        )
+    return "\n\n".join(sections) or "no cells yet, so nothing is measured"
+
+
+def _line(name: object, words: Iterable[object]) -> str:
+    return f"| {' | '.join(map(str, [name, *words]))} |"
+
+
+def _fill_in(page: Path, report: str) -> None:
+    """Replace what stands between the two markers of a page by a report."""
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8"
+        raise MlomlError(f"--into {page}: cannot be read ({reason})") from None
+    if BEGIN not in text or END not in text:
+        raise MlomlError(f"{page}: has no place for costs, the lines {BEGIN} and {END}")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    write_atomically(page, f"{before}{BEGIN}\n\n{report}\n\n{END}{after}")

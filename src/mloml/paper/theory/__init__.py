@@ -1,1 +1,0 @@
-"""The paper's three claims, put to the test: positive definiteness, regret, and layers that only improve."""

@@ -1,1 +1,0 @@
-"""What cells, updates and propagation cost."""

@@ -1,1 +1,0 @@
-"""Tables and sentences that artefacts are made of."""

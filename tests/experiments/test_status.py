@@ -1,0 +1,87 @@
+"""`mloml status`: which artefacts match, and what their cells cost."""
+
+import shutil
+
+import pytest
+from tests.experiments.test_manifest import artefact  # noqa: F401
+
+from mloml.errors import MlomlError
+from mloml.experiments.status import BEGIN, END, main
+
+# ruff: noqa: F811
+
+
+def test_status_answers_with_words_and_an_exit_code(artefact, capsys):
+    folder, store, cells = artefact
+    results = ["--results", str(folder.parent)]
+    assert main(results) == 0
+    assert capsys.readouterr().out == f"{folder}: matches the store\n"
+    store.path(cells[0]).write_text("damaged")
+    assert main([str(folder), *results]) == 1
+    output = capsys.readouterr().out
+    assert "small: differs" in output
+    assert f"damaged: {store.path(cells[0])}" in output
+
+
+def test_the_reference_is_looked_at_only_when_it_is_named(artefact, capsys):
+    folder, *_ = artefact
+    reference = folder.parent / "reference"
+    shutil.copytree(folder, reference / "small")
+    assert main(["--results", str(folder.parent)]) == 0
+    assert capsys.readouterr().out == f"{folder}: matches the store\n"
+    assert main([str(reference / "small")]) == 0  # its cells are in the store of these results
+    assert capsys.readouterr().out == f"{reference / 'small'}: matches the store\n"
+    assert main(["--results", str(reference)]) == 1
+
+
+def test_jobs_of_a_sweep_come_in_their_order(tmp_path, capsys):
+    with pytest.raises(MlomlError, match="no artefact there yet"):
+        main(["--results", str(tmp_path)])
+    for number in (10, 2, 1):
+        (tmp_path / "sweeps" / "s" / str(number)).mkdir(parents=True)
+        (tmp_path / "sweeps" / "s" / str(number) / "manifest.json").write_text("{}")
+    main(["--results", str(tmp_path)])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith(str(tmp_path))]
+    assert [line.split(":")[0].rpartition("/")[2] for line in lines] == ["1", "2", "10"]
+
+
+def test_an_artefact_is_compared_with_the_store_of_its_own_results_folder(artefact, tmp_path, monkeypatch):
+    folder, *_ = artefact
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder.parent, "moved")
+    shutil.rmtree(folder.parent / "store")
+    (folder.parent / "store").mkdir()
+    assert main(["moved/small"]) == 0
+    assert main(["results/small"]) == main(["moved/small", "--results", "results"]) == 1
+    with pytest.raises(MlomlError, match="moved/small and results/small are in different results folders"):
+        main(["moved/small", "results/small"])
+
+
+def test_costs_are_measured_from_the_stored_cells(artefact, capsys):
+    folder, store, cells = artefact
+    store.put(cells[1], store.get(cells[1]) | {"seconds": {"total": 2.5}})
+    assert main(["--cost", "--results", str(folder.parent)]) == 0
+    output = capsys.readouterr().out
+    assert "| euclidean | 2.00 | 2.00 |" in output  # the median of 1.5 and 2.5
+    assert "30 cells over 30 splits are 1:00 of one core, the longest cell 2.5 s" in output
+    assert "| 2 | 0:30 |" in output and "| 128 | 0:02 |" in output  # never less than the longest cell
+
+
+def test_costs_are_written_into_a_page_between_its_markers(artefact, tmp_path):
+    folder, *_ = artefact
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold figures\n{END}\nafter\n")
+    arguments = ["--into", str(page), "--results", str(folder.parent)]
+    main(arguments)
+    once = page.read_text()
+    assert once.startswith("before\n") and once.endswith("after\n")
+    assert "| euclidean | 1.50 |" in once and "old figures" not in once
+    main(arguments)
+    assert page.read_text() == once
+    page.write_text("no markers")
+    with pytest.raises(MlomlError, match="has no place for costs"):
+        main(arguments)
+    page.write_bytes(b"\xff\xfe")
+    for path in (page, tmp_path / "no.md", tmp_path):
+        with pytest.raises(MlomlError, match=rf"^--into {path}: cannot be read \("):
+            main(["--into", str(path), "--results", str(tmp_path)])

@@ -1,0 +1,216 @@
+"""Tables II and III, seeds and protocols: published verdicts, marks and counts, from the cells once more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tests.published import oracle
+from tests.published.oracle import STACKS, both_marks, claim, csv, errors, needs_reference, numbers, printed
+
+pytestmark = needs_reference
+OWN = ("moml", "mloml_t", "mloml_s", "mloml_r")
+REBUILT = ("mlcc", "slmoml")
+WORDS = {"agrees": "agrees", "lower": "differs: ours lower", "higher": "differs: ours higher"}
+
+
+def compared(run: str, table: str) -> pd.DataFrame:
+    """Return every cell that the paper has too: whether it agrees, its mark and ours by both tests."""
+    wide, rows = errors(run), []
+    for cell in printed(table).to_dict("records"):
+        if cell["dataset"] in wide.index.get_level_values(0):
+            mine = wide.loc[cell["dataset"]]
+            reference = cell["algorithm"][:7] if table == "table3" else "mloml_r"
+            difference = mine[cell["algorithm"]] - mine[reference]
+            plain, corrected = both_marks(difference)
+            itself = cell["algorithm"] == reference
+            rows.append(
+                {
+                    "dataset": cell["dataset"],
+                    "algorithm": cell["algorithm"],
+                    "verdict": WORDS[
+                        oracle.welch_verdict(mine[cell["algorithm"]], cell["error"], cell["std"])
+                    ],
+                    "paper_mark": "" if itself else cell.get("corrected_mark", cell["mark"]),
+                    "our_mark": "" if itself else plain,
+                    "our_mark_corrected": "" if itself else corrected,
+                    "p_wilcoxon": oracle.wilcoxon(difference),
+                    "difference": difference.mean(),
+                }
+            )
+    return pd.DataFrame(rows).set_index(["dataset", "algorithm"])
+
+
+@pytest.fixture(scope="module")
+def second():
+    return compared("table2", "table2")
+
+
+@pytest.fixture(scope="module")
+def third():
+    return compared("table3", "table3")
+
+
+def agreeing(cells: pd.DataFrame) -> int:
+    return int((cells["verdict"] == "agrees").sum())
+
+
+def of(cells: pd.DataFrame, names) -> pd.DataFrame:
+    return cells[cells.index.get_level_values("algorithm").isin(names)]
+
+
+@pytest.mark.parametrize("name", ["table2", "table3"])
+def test_every_verdict_and_every_mark(name, request):
+    mine = request.getfixturevalue("second" if name == "table2" else "third")
+    shown = csv(f"{name}/paper_comparison").set_index(["dataset", "algorithm"])
+    assert set(shown.index) == set(mine.index)
+    columns = ["verdict", "paper_mark", "our_mark", "our_mark_corrected"]
+    assert (shown[columns] == mine.loc[shown.index, columns]).all(axis=None)
+
+
+def test_counts_of_table_two_and_its_headline(second):
+    others = second[second["our_mark"] != ""]
+    kinds = csv("table2/paper_comparison_kinds").set_index("kind")["agrees"].astype(int).to_list()
+    baselines = set(second.index.get_level_values("algorithm")) - {*OWN, *REBUILT}
+    assert kinds == [
+        agreeing(part) for part in (of(second, OWN), of(second, baselines), of(second, REBUILT), second)
+    ]
+    tests = csv("table2/tests").set_index(["dataset", "algorithm"]).loc[others.index]
+    assert (tests["mark_holm"] != "tie").sum() == (oracle.holm(others["p_wilcoxon"]) < 0.05).sum()
+    counts = csv("table2/win_tie_loss").set_index("algorithm")
+    for name, part in others.groupby(level="algorithm"):
+        assert "/".join(map(str, counts.loc[name, ["win", "tie", "loss"]])) == oracle.wtl(part["our_mark"])
+    lower, higher = ((second["verdict"] == WORDS[word]).sum() for word in ("lower", "higher"))
+    said = numbers(oracle.headline("table2"))
+    assert {len(second), agreeing(second), lower, higher} <= set(said)
+    readme = (oracle.ROOT / "README.md").read_text(encoding="utf-8")
+    assert oracle.headline("table2") in readme
+
+
+def test_claims_on_table_two(second):
+    for beginning, cells in (
+        ("Table II: the error rates of MOML", of(second, OWN)),
+        ("Table II: the error rates of the ten", second.drop(of(second, OWN).index)),
+    ):
+        row = claim(beginning)
+        assert row["verdict"] == oracle.by_share(agreeing(cells), len(cells))
+        assert {agreeing(cells), len(cells)} <= set(numbers(row["measured"]))
+    others = second[second["our_mark"] != ""]
+    wins = others[others["paper_mark"] == "win"]
+    kept = (wins["our_mark_corrected"] == "win").sum()
+    ahead = (others["our_mark"] == "win").sum() > (others["our_mark"] == "loss").sum()
+    row = claim("Table II: MLOML-r")
+    part = "reproduced in part" if ahead else "not reproduced"
+    assert row["verdict"] == ("reproduced" if 2 * kept > len(wins) else part)
+    for column in ("our_mark", "our_mark_corrected"):
+        assert oracle.wtl(others[column]) in row["measured"]
+
+
+def test_claims_on_table_three(third):
+    only = third[third["our_mark"] != ""]
+    ends = only.index.get_level_values("algorithm").str
+    bp, fbp = only[ends.endswith("_bp")], only[ends.endswith("_fbp")]
+    row = claim("Table III: the error rates")
+    assert {agreeing(only), len(only)} <= set(numbers(row["measured"]))
+    assert row["verdict"] == oracle.by_share(agreeing(only), len(only))
+    wide = errors("table3")
+    chosen = [
+        both_marks(wide.loc[dataset][f"{name}_cv"] - wide.loc[dataset][name[:7]])
+        for dataset, name in bp.index
+    ]
+    measured = claim("Table III: forward")["measured"]
+    marks = [bp["our_mark"], bp["our_mark_corrected"], *zip(*chosen, strict=True)]
+    assert all(oracle.wtl(found) in measured for found in marks)
+    row, equal = claim("Table III: FP does as well"), (fbp["paper_mark"] == fbp["our_mark"]).sum()
+    assert row["verdict"] == oracle.by_share(equal, len(fbp))
+    assert {equal, len(fbp)} <= set(numbers(row["measured"]))
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize(("rate", "end"), [("bp", ""), ("bp_cv", "_cv")])
+def test_the_lead_of_fp_over_bp_at_both_rates(stack, rate, end):
+    wide = errors("table3")
+    shown = csv("table3/bp_rate").set_index(["activation", "dataset"]).loc[stack]
+    for dataset, lead in (wide[f"{stack}_{rate}"] - wide[stack]).groupby(level="dataset"):
+        row = shown.loc[dataset]
+        assert float(row[f"lead{end}"]) == pytest.approx(lead.mean(), abs=1e-9)
+        assert (row[f"mark{end}"], row[f"mark_corrected{end}"]) == both_marks(lead)
+
+
+def test_who_leads_after_one_scan_and_when_the_other_gets_there():
+    scans = pd.read_csv(oracle.REFERENCE / "table3" / "scan_errors.csv")
+    wide = scans[scans.dataset != "spect"].pivot_table(
+        index=["dataset", "split"], columns=["algorithm", "scan"], values="error"
+    )
+    said = set(numbers(claim("FP vastly")["measured"]))
+    for rate in ("bp", "bp_cv"):
+        until: dict[str, list[float]] = {"fbp": [], "bp": []}
+        for stack in STACKS:
+            fbp, bp = wide[f"{stack}_fbp"].to_numpy(), wide[f"{stack}_{rate}"].to_numpy()
+            for leader, ahead, behind in (("fbp", fbp, bp), ("bp", bp, fbp)):
+                for mine, theirs in zip(ahead, behind, strict=True):
+                    if mine[0] < theirs[0]:
+                        reached = np.flatnonzero(theirs <= mine[0])
+                        until[leader].append(reached[0] + 1 if len(reached) else np.inf)
+        never = {np.isinf(found).sum() for found in until.values()}
+        medians = {np.median(found) for found in until.values()} - {np.inf}
+        assert {3 * len(wide), *map(len, until.values()), *never, *medians} <= said
+
+
+def test_conclusions_from_two_seeds():
+    first, again = (compared(f"seeds/seed{seed}", "table2") for seed in (0, 1))
+    both = csv("seeds/both").set_index(["dataset", "algorithm"])
+    for column in ("verdict", "our_mark", "our_mark_corrected"):
+        assert (both[column] == first.loc[both.index, column]).all()
+        assert (both[f"{column}_2"] == again.loc[both.index, column]).all()
+    others = first[first["our_mark"] != ""].index
+    row = claim("The conclusions of Table II")
+    stay = {
+        c: (first.loc[others, c] == again.loc[others, c]).sum() for c in ("our_mark", "our_mark_corrected")
+    }
+    assert row["verdict"] == oracle.by_share(stay["our_mark"], len(others))
+    assert {*stay.values(), len(others)} <= set(numbers(row["measured"]))
+
+
+def test_only_comparisons_whose_errors_differ_count_between_the_protocols():
+    paper, clean = errors("protocols/paper"), errors("protocols/clean")
+    shown = csv("protocols/conclusions").set_index(["dataset", "algorithm"])
+    total = 0
+    for row in paper.index.get_level_values(0).unique().drop("spect"):
+        mine, other = paper.loc[row], clean.loc["spect" if row == "spect_paper" else row]
+        for name in mine.columns.drop("mloml_r"):
+            total += 1
+            cell = shown.loc["spect" if row == "spect_paper" else row, name]
+            marks = both_marks(mine[name] - mine.mloml_r), both_marks(other[name] - other.mloml_r)
+            assert (cell["paper_mark"], cell["paper_mark_corrected"]) == marks[0]
+            assert (cell["clean_mark"], cell["clean_mark_corrected"]) == marks[1]
+            same = (mine[[name, "mloml_r"]].to_numpy() == other[[name, "mloml_r"]].to_numpy()).all()
+            assert (cell["differs_by"] == "") == same
+    assert total == len(shown)
+
+
+def looks() -> dict[tuple[str, str], str]:
+    """Return what each cell of both tables was in the choice that used it most, from the list itself."""
+    content = yaml.safe_load((oracle.PAPER / "interpretations.yaml").read_text(encoding="utf-8"))
+    lists, found = content["lists"], {}
+    for look, rows in (("seen", "also_seen"), ("decided", "decided_on")):  # the stronger one last
+        for choice in content["choices"]:
+            names, sets = (choice.get(key, []) for key in ("judged_by", rows))
+            for name in lists[names] if isinstance(names, str) else names:
+                for row in lists[sets] if isinstance(sets, str) else sets:
+                    found[oracle.VARIANTS.get(row, row), name] = look
+    return found
+
+
+def test_agreement_by_what_was_looked_at_in_choosing_interpretations(second, third):
+    known = looks()
+    for cells, artefact in ((second, "table2"), (third, "table3")):
+        places = [known.get(cell, "new") for cell in cells.index]
+        groups = [cells[[place == word for place in places]] for word in ("decided", "seen", "new")]
+        last = csv(f"{artefact}/readings").iloc[-1]
+        assert list(last[2:]) == [f"{agreeing(part)} of {len(part)}" for part in groups]
+    assert known["diabetic", "moml"] == known["mlprove_paper", "moml"] == "decided"
+    assert all(
+        known["waveform", f"{stack}_{rate}"] == "decided" for stack in STACKS for rate in ("bp", "fbp")
+    )

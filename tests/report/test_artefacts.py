@@ -1,0 +1,86 @@
+"""Every artefact over synthetic cells: its template renders with all cells, with some and with none."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mloml.config.compose import compose_study
+from mloml.experiments.manifest import Source
+from mloml.experiments.store import COLUMNS
+from mloml.experiments.study import StudyResult
+from mloml.report.publish import DOCUMENT, context_of, publish
+from mloml.report.recipe import recipes
+
+FROM_CELLS = [n for n, r in recipes().items() if r.work == "cells" and not (r.before or r.after)]
+SPLITS = 3
+
+
+def result_of(recipe, variant, folder, share):
+    """Return a study's result in which a share of the cells is finished, with errors drawn at random."""
+    sets = [] if recipe.name in ("signs", "draws", "beyond") else ["datasets=[iris,balance,spect]"]
+    study = compose_study(recipe.experiment or recipe.name, [*sets, *variant, f"protocol.splits={SPLITS}"])
+    rng, records = np.random.default_rng(sum("".join(variant).encode())), []  # variants differ
+    places = [(d, a, s) for d in study.datasets for a in study.algorithms for s in range(SPLITS)]
+    for config, algorithm, split in places[: int(share * len(places))]:
+        layers, grid = algorithm.params.get("n_layers") or 0, next(iter(algorithm.grid.items()), None)
+        entries = (
+            [({grid[0]: value}, float(e)) for value, e in zip(grid[1], rng.random(9), strict=False)]
+            if grid
+            else []
+        )
+        record = {"dataset": config.name, "algorithm": algorithm.name, "split": split, "error": rng.random()}
+        record |= {"chosen": entries[0][0] if entries else {}, "seconds": {"total": 0.1}}
+        record["grid"] = [{"params": p, "cv_error": e, "test_error": e} for p, e in entries or [({}, 0.5)]]
+        record["layer_errors"] = rng.random(layers).tolist() if "layers" in study.record and layers else None
+        record["scan_errors"] = rng.random(study.protocol.scans).tolist() if "scans" in study.record else None
+        records.append(record)
+    done = {(r["dataset"], r["algorithm"], r["split"]): r for r in records}
+    frame = pd.DataFrame(
+        [
+            (
+                d.name,
+                a.name,
+                s,
+                *_values(done.get((d.name, a.name, s))),
+                study.protocol.name,
+                f"{d.name}{a.name}{s}",
+            )
+            for d, a, s in places
+        ],
+        columns=list(COLUMNS),
+    )
+    sources = {config.name: Source("0" * 64, "bundled", False) for config in study.datasets}
+    return StudyResult(study, folder, frame, records, pd.DataFrame(), {}, sources=sources, command="mloml")
+
+
+def _values(record):
+    if record is None:
+        return np.nan, None, np.nan, "missing"
+    return record["error"], json.dumps(record["chosen"]), 0.1, "ok"
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4, 0.0])
+@pytest.mark.parametrize("name", FROM_CELLS)
+def test_an_artefact_is_written_whatever_is_finished(name, share, tmp_path):
+    recipe = recipes()[name]
+    results = [result_of(recipe, words, tmp_path, share) for words in recipe.variants.values() or ((),)]
+    artefact = recipe.build(*results)
+    assert publish(artefact, recipe, context_of(recipe, results), tmp_path)
+    assert json.loads((tmp_path / DOCUMENT).read_text(encoding="utf-8"))["name"] == name
+    for table in artefact.tables:
+        assert (tmp_path / f"{table.name}.csv").is_file()
+        assert (tmp_path / f"{table.name}.tex").is_file() == (table.latex is not None)
+    if share == 1.0:
+        assert all(len(table.frame) for table in artefact.tables if table.name != "readings")
+        assert all((tmp_path / f"{figure.name}.png").is_file() for figure in artefact.figures)
+
+
+def test_equal_cells_give_equal_files(tmp_path):
+    recipe, files = recipes()["table2"], []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        result = result_of(recipe, (), folder, 1.0)
+        publish(recipe.build(result), recipe, context_of(recipe, [result]), folder)
+        files.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert files[0] == files[1] and len(files[0]) > 15

@@ -1,0 +1,62 @@
+"""Figure 6: the plane is the principal plane, and the spaces are those of the chosen models."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.decomposition import PCA
+
+from mloml.config.schema import Algorithm, ProtocolConfig, Study
+from mloml.datasets import catalogue, load
+from mloml.experiments.cell import Cell, run_cell
+from mloml.experiments.study import StudyResult
+from mloml.report.artefacts.fig6 import POINTS, SPACES, build, feature_space_figure, plane, project
+from mloml.report.figures.style import paper_style
+
+
+def test_the_plane_is_the_principal_plane_of_the_normalised_rows():
+    features = np.random.default_rng(2).normal(size=(40, 5))
+    rows = features / np.linalg.norm(features, axis=1, keepdims=True)
+    model = PCA(2, svd_solver="full")
+    expected = model.fit_transform(rows)
+    points, shares = plane(features)
+    np.testing.assert_allclose(np.abs(points), np.abs(expected), atol=1e-12)
+    np.testing.assert_allclose(shares, model.explained_variance_ratio_, atol=1e-6)
+    np.testing.assert_allclose(points, plane(3 * features)[0], atol=1e-12)
+
+
+def test_axes_of_the_next_space_do_not_flip():
+    features = np.random.default_rng(3).normal(size=(60, 4)) * [3.0, 2.0, 1.0, 0.5]
+    first, _ = plane(features)
+    for signs in ([1, 1], [-1, 1], [1, -1], [-1, -1]):
+        turned, _ = plane(1.01 * features, before=first * signs)
+        np.testing.assert_allclose([np.corrcoef(turned[:, i], first[:, i])[0, 1] for i in (0, 1)], signs)
+
+
+def test_spaces_are_those_of_the_chosen_models_layers():
+    config = catalogue()["iris"]
+    stack = Algorithm("mloml_r", "MLOML-r", "MLOML", {"gamma": 1e-2, "n_layers": 2})
+    study = Study("fig6", [config], [stack], ProtocolConfig(splits=1, scans=1, folds=2))
+    data = load(config, study.data)
+    record = run_cell(Cell("iris", data.checksum, stack, study.protocol, 0), data)
+    none = StudyResult(study, Path(), pd.DataFrame(), [], pd.DataFrame(), {})
+    assert [list(frame.columns) for frame in project(none)] == [POINTS, SPACES]
+    assert not build(none, project(none)).figures[0].ready
+    points, spaces = project(replace(none, records=[record]))
+    assert points.groupby("space", sort=False).size().to_dict() == {"input": 75, "layer 1": 75, "layer 2": 75}
+    assert spaces["error"].iloc[-1] == record["error"] and set(spaces["gamma"]) == {1e-2}
+    assert points["code"].iloc[:75].tolist() == points["code"].iloc[75:150].tolist()
+
+
+def test_a_row_per_dataset_and_a_column_per_layer():
+    names = ["input", "layer 1"]
+    points = pd.DataFrame(
+        [("iris", space, i, i**2, i % 2) for space in names for i in range(6)], columns=POINTS
+    )
+    spaces = pd.DataFrame([("iris", space, 0.25, 0.6, 0.3, 0.01) for space in names], columns=SPACES)
+    with paper_style():
+        left, right = feature_space_figure(points, spaces, {"iris": "iris"}, {"iris": ["a", "b"]}).axes
+    assert left.get_title() == "input (.250)" and left.get_xlabel() == "60 % + 30 %"
+    assert left.get_ylabel() == "iris\nγ = 0.01"
+    assert sum(len(one.get_offsets()) for one in right.collections) == 6

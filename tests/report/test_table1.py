@@ -1,0 +1,28 @@
+"""Table I: sizes beside the paper's, and what is missing."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from mloml.report.artefacts.table1 import build
+
+SIZES = ("instances", "features", "classes")
+COLUMNS = ["dataset", *(f"paper_{size}" for size in SIZES), *SIZES, "source", "note", "missing"]
+ROWS = [
+    ("iris", 150, 4, 3, 150, 4, 3, "bundled", "", ""),
+    ("mlprove", 6118, 57, 6, 6118, 51, 6, "uci", "the real features", ""),
+    ("pems", 440, 137710, 7, None, None, None, "missing", "", "no network"),
+    ("mine", None, None, None, 10, 2, 2, "local", "", ""),
+]
+
+
+def test_the_table_has_the_papers_size_before_ours_and_dashes_for_what_is_missing(make_result) -> None:
+    artefact = build(make_result(missing=("wine",)), pd.DataFrame(ROWS, columns=COLUMNS).convert_dtypes())
+    grid, values = artefact.tables[0].latex, artefact.values
+    assert [column.title for column in grid.columns][:2] == ["instances (paper)", "instances"]
+    by_name = {row.name: [entry.printed for entry in row.entries] for row in grid.rows}
+    assert by_name["iris"] == ["150", "150", "4", "4", "3", "3", "bundled"]
+    assert by_name["pems"] == ["440", "–", "137710", "–", "7", "–", "missing"]
+    assert (values["here"], values["datasets"], len(values["reasons"])) == (3, 4, 1)
+    assert values["remarks"] == [("mlprove", "the real features")]
+    assert values["different"].to_numpy().tolist() == [["mlprove", "features", 51, 57]]
