@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -60,6 +61,13 @@ def test_a_writer_killed_at_any_moment_leaves_old_or_new(tmp_path):
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         assert path.read_text() in contents
+
+
+def test_a_file_and_the_rename_of_it_survive_a_power_cut(tmp_path, monkeypatch):
+    kinds, fsync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda d: (kinds.append(stat.S_ISDIR(os.fstat(d).st_mode)), fsync(d)))
+    write_atomically(tmp_path / "note.txt", "whole")
+    assert kinds == [False, True]
 
 
 def test_text_that_is_not_unicode_can_be_written_all_the_same(tmp_path):

@@ -84,12 +84,10 @@ def test_a_table_and_the_page_in_an_empty_folder(dist, tmp_path):
     (site,) = (tmp_path / "environment").glob("lib/python*/site-packages")
     zipfile.ZipFile(dist[1]).extractall(site)
     (site / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    python, few = (
-        tmp_path / "environment/bin/python",
-        ("datasets=[iris]", "algorithms=[euclidean,moml,mloml_r]"),
-    )
+    python = tmp_path / "environment/bin/python"
     assert str(site) in run(python, "-c", "import mloml; print(mloml.__file__)", cwd=tmp_path)
-    run(python, "-m", "mloml", "reproduce", "table2", "protocol=lite", *few, cwd=tmp_path)
+    few = "protocol=lite protocol.splits=2 execution.n_jobs=1 datasets=[iris] algorithms=[moml,mloml_r]"
+    run(python, "-m", "mloml", "reproduce", "table2", *few.split(), cwd=tmp_path)
     table = (tmp_path / "results/table2/table2.md").read_text(encoding="utf-8")
     assert "iris" in table and "MLOML-r" in table
     run(python, "-m", "mloml", "report", cwd=tmp_path)

@@ -28,13 +28,13 @@ sys.modules["fcntl"] = None
 from importlib import import_module
 from pkgutil import walk_packages
 import mloml
-learner = mloml.SLMOML(random_state=0).fit([[0.0, 1.0], [1.0, 0.0], [0.5, 1.0], [1.0, 0.5]], [0, 1, 0, 1])
-print(learner.n_triplets_)
+learner = mloml.LMDML(random_state=0).fit([[0.0, 1.0], [1.0, 0.0], [0.5, 1.0], [1.0, 0.5]], [0, 1, 0, 1])
+print(learner.n_steps_)
 modules = [module.name for module in walk_packages(mloml.__path__, "mloml.")]
 for name in {*modules} - {"mloml.__main__"}:
     import_module(name)
 print(len(modules))
 """
     # Without fcntl a lock is a file that exists: one that another process left behind would be waited for.
-    triplets, modules = run(code, NUMBA_CACHE_DIR=str(tmp_path))
-    assert int(triplets) > 0 and int(modules) > 80
+    steps, modules = run(code, NUMBA_CACHE_DIR=str(tmp_path))
+    assert int(steps) > 0 and int(modules) > 80

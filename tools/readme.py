@@ -21,8 +21,8 @@ from mloml.paper.statistics import gain
 from mloml.report.artefacts.claims import claims_frame, linked, read
 from mloml.report.document import number
 from mloml.report.publish import DOCUMENT
-from mloml.report.render import escape, frame_to_markdown, table_lines
 from mloml.report.recipe import find_recipe
+from mloml.report.render import escape, frame_to_markdown, table_lines
 from mloml.report.reproduce import from_documents
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +41,8 @@ def picture(reference: Path) -> str:
     alt = "Our mean error less the paper's in every cell of Table II, with 95 % intervals"
     return (
         f"![{alt}]({AT}/table2/agreement.png)\n\n{headline(reference, 'table2')}\n"
-        f"([every cell]({AT}/table2/table2.md), [numbers]({AT}/table2/agreement.csv), `make reproduce-table2`)"
+        f"([every cell]({AT}/table2/table2.md), [numbers]({AT}/table2/agreement.csv), "
+        "`make reproduce-table2`)"
     )
 
 
@@ -66,7 +67,7 @@ def speed(reference: Path) -> str:
 
 
 def lmnn(reference: Path) -> str:
-    """Return how long LMNN takes to the objective at which metric-learn's ends, and how long that one takes."""
+    """Return how long LMNN takes to the objective at which metric-learn ends, and metric-learn."""
     row = pd.read_csv(reference / "bench" / "batch.csv").set_index("what").loc["LMNN, 2500 x 21"]
     ours, theirs = f"{row['ours s to theirs']:.2g} s", f"{row['theirs s']:.0f} s"
     return table_lines(

@@ -25,10 +25,10 @@ from mloml import paper
 from mloml.config.compose import compose_study
 from mloml.experiments.manifest import MANIFEST, Source, git_revision
 from mloml.experiments.study import StudyResult
+from mloml.report.artefacts.table2 import closeness, selections_grid
 from mloml.report.labels import labels_of
 from mloml.report.publish import context_of, publish
 from mloml.report.recipe import Recipe, find_recipe, recipes
-from mloml.report.selections import closeness, selections_grid
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"

@@ -15,8 +15,8 @@ from mloml import learners
 
 __version__ = "0.1.0"
 
+# Source that was edited later is not what runs here, see ``experiments/code.py``.
 imported_at = time.time()
-"""Source that was edited later is not what runs here, see ``experiments/code.py``."""
 
 
 def __getattr__(name: str) -> Any:

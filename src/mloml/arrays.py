@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+# Rows, matrices, vectors.
 Array = NDArray[np.float64]
-"""Rows, matrices, vectors."""
 
+# Numbers of rows.
 Index = NDArray[np.intp]
-"""Numbers of rows."""
 
+# (T, 3): a sample, one of its class, one of another.
 Triplets = NDArray[np.intp]
-"""(T, 3): a sample, one of its class, one of another."""
 
+# Classes, numbered from 0.
 Codes = NDArray[np.int64]
-"""Classes, numbered from 0."""
 
+# How often something happened.
 Counts = NDArray[np.int64]
-"""How often something happened."""

@@ -39,11 +39,11 @@ from mloml.output import OutputError, run_program
 
 # Heavy imports stay inside functions: `mloml --help` answers at once.
 
+# Characters of a sweep's folder name, besides its hash.
 LONGEST_NAME = 60
-"""Characters of a sweep's folder name, besides its hash."""
 
+# What Hydra's own program answers.
 HYDRA_FLAGS = {"-sc", "--shell-completion", "-i", "--info", "--hydra-help"}
-"""What Hydra's own program answers."""
 
 COMMANDS = ("data", "status", "reproduce", "report")
 

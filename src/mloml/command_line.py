@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mloml.config.schema import Study
     from mloml.experiments.cell import Cell
 
+# Overrides that say where and how to run; they change no result.
 MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
-"""Overrides that say where and how to run; they change no result."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from mloml.errors import StoreError
 
+# Seconds after which a half-written file has no writer any more.
 SURELY_LEFT = 600.0
-"""Seconds after which a half-written file has no writer any more."""
 
 REASONS = {
     errno.ENOSPC: "the disk is full",

@@ -16,11 +16,11 @@ from typing import Any, NoReturn
 
 from mloml.errors import MlomlError
 
+# Exit code after Ctrl-C, as shells have it.
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
+# Seconds that an orderly end may take while Ctrl-C is pressed again and again.
 PATIENCE = 10.0
-"""Seconds that an orderly end may take while Ctrl-C is pressed again and again."""
 
 
 class OutputError(MlomlError):

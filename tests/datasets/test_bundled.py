@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from mloml.config.compose import compose_study
 from mloml.datasets import Dataset, DataSettings, catalogue, load
-from mloml.datasets.bundled import FILES
+from mloml.datasets.generated import FILES
 from tools.bundle.beyond import COPIES, sampled, without_rare_classes
 from tools.bundle.files import Content
 
@@ -48,25 +48,6 @@ def test_spect_is_ucis_training_part_then_its_test_part():
     y = bundled("spect").y
     assert np.bincount(y[:80]).tolist() == [40, 40]
     assert np.bincount(y[80:]).tolist() == [15, 172]
-
-
-def test_ionosphere_keeps_its_constant_second_column():
-    X = bundled("ionosphere").X
-    assert not X[:, 1].any()
-    assert X[0, :4].tolist() == [1, 0, 0.99539, -0.05889]
-
-
-def test_breast_and_pima_begin_as_ucis_files_do():
-    breast, pima = bundled("breast"), bundled("pima")
-    assert breast.X[:3].tolist() == [
-        [5, 1, 1, 1, 2, 1, 3, 1, 1],
-        [5, 4, 4, 5, 7, 10, 3, 2, 1],
-        [3, 1, 1, 1, 2, 2, 3, 1, 1],
-    ]
-    assert breast.X.min() == 1
-    assert breast.X.max() == 10
-    assert pima.X[0].tolist() == [6, 148, 72, 35, 0, 33.6, 0.627, 50]
-    assert pima.y[:3].tolist() == [1, 0, 1]
 
 
 # Counts of the whole sets, as UCI and the ELENA project document them; page-blocks as KEEL has it.
@@ -122,6 +103,9 @@ def test_a_sample_has_3000_rows_in_the_proportions_of_the_whole(name):
 @pytest.mark.parametrize(
     ("name", "label", "first"),
     [
+        ("breast", "2", [5, 1, 1, 1, 2, 1, 3, 1, 1]),
+        ("ionosphere", "g", [1, 0, 0.99539, -0.05889]),
+        ("pima", "1", [6, 148, 72, 35, 0, 33.6, 0.627, 50]),
         ("glass", "1", [1.52101, 13.64, 4.49, 1.10, 71.78, 0.06, 8.75, 0, 0]),
         ("newthyroid", "1", [107, 10.1, 2.2, 0.9, 2.7]),
         ("sonar", "R", [0.0200, 0.0371, 0.0428, 0.0207, 0.0954]),

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import mloml
-from mloml.config.lookup import learner_class
 from mloml.config import conf_dir
+from mloml.config.lookup import learner_class
 from mloml.errors import CodeChangedError, ConfigError
 from mloml.experiments import code as code_module
 from mloml.experiments.code import code_behind, code_hash, require_current_code

@@ -5,7 +5,8 @@ import sys
 
 import pandas as pd
 import pytest
-from mloml.config.paths import repository
+
+from mloml.config import repository
 
 SMALL = ["protocol.scans=1", "protocol.folds=2", "execution.n_jobs=1", "algorithms=[euclidean,kissme]"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mloml.config.compose import compose_study
-from mloml.paper.beyond import carry_out, families
 from mloml.paper.statistics import Pair
+from mloml.report.artefacts.beyond import carry_out, families
 
 
 def drawn(seed, shift):

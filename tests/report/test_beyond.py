@@ -1,19 +1,15 @@
 """Studies beyond the paper: the rule's verdicts on made-up errors, and the studies that the rule names."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mloml.command_line import Command
-from mloml.config import repository
 from mloml.config.compose import compose_study
 from mloml.config.schema import Algorithm, DatasetConfig, ProtocolConfig, Study
 from mloml.experiments.study import StudyResult
-from mloml.report.artefacts.beyond import build, part_taken
-from mloml.report.reproduce import reproduce
+from mloml.report.artefacts.beyond import build
 
 STACKS = ("mloml_r", "mloml_s", "mloml_t")
 FEW = ("euclidean", "opml", "moml", "lda")
@@ -129,38 +125,6 @@ def test_a_failure_is_a_dash_with_its_reason_and_fewer_sets_are_counted():
     assert found.rankings[UNIT]["left_out"] == ["set03", "set05"]
 
 
-def test_a_method_that_fails_everywhere_stays_in_its_family():
-    gaps = {(f"set{number:02d}", "lda") for number in range(8)}
-    found = made({"moml": WON}, gaps=gaps)
-    over = found.tables["over_sets"].query("study == 'clean' and test == 'euclidean'").set_index("algorithm")
-    assert (over.loc["lda", "sets"], over.loc["lda", "p_holm"]) == (0, 1.0)
-    assert over.loc["moml", "p_holm"] == pytest.approx(3 * over.loc["moml", "p_wilcoxon"])  # still three
-    assert verdict(found.methods, "lda") == "there is nothing to compare"
-
-
-def test_without_euclidean_or_the_stacks_nothing_is_said_of_them():
-    found = made(algorithms=("euclidean", "lda"))
-    assert found.claims.empty and found.layers.empty and found.learning.empty and found.confirmed == {}
-    alone = made(algorithms=("moml", "mloml_r"))
-    assert len(alone.layers) == 2 and alone.methods["verdict"].isna().all()
-    assert set(alone.scaled["verdict"]) == {"there is nothing to compare"}
-
-
-def test_marks_counts_and_sets_are_those_of_single_data_sets():
-    found = made({"mloml_r": WON, "mloml_t": LOST}, sets=3, algorithms=("euclidean", "moml", *STACKS))
-    each = found.tables["on_sets"]
-    mine = each[(each["study"] == "clean") & (each["test"] == "euclidean") & (each["algorithm"] == "mloml_r")]
-    assert mine["outcome"].tolist() == ["win"] * 3
-    grid = found.tables["errors_clean"].frame().set_index("dataset")
-    assert grid["MLOML_R"].str.rstrip("*").str[-1].tolist()[:4] == ["◦", "◦", "◦", "0"]  # of 3/0/0
-    assert grid["note"].iloc[0] == "A sample of 200 of 400 rows"
-    assert found.notes == [("Set00", grid["note"].iloc[0])]
-    where = found.where.query("study == 'unit rows' and reference == 'euclidean'").set_index("algorithm")
-    assert where.loc["mloml_r", ["wins on", "loses on"]].tolist() == ["Set00, Set01, Set02", ""]
-    assert where.loc["mloml_t", "loses on"] == "Set00, Set01, Set02"
-    assert found.summary["no method wins over Euclidean on"].iloc[0] == ""
-
-
 def test_the_cost_is_seconds_by_the_rows_trained_on_and_the_cheapest_that_helps_is_named():
     found = made({"opml": WON, "moml": 2 * WON}, gaps={(f"set0{n}", "lda") for n in range(3, 8)})
     cost = found.cost.set_index(["study", "algorithm"]).loc["clean"]
@@ -181,26 +145,3 @@ def test_the_studies_are_those_of_the_rule(protocol, rows, scale):
     parameters = {algorithm.name: algorithm.params for algorithm in study.algorithms}
     assert {parameters[name]["scale"] for name in ("moml", "opml", "mloml_r", "mloml_r_untrained")} == {scale}
     assert all(parameters[f"{stack}_untrained"]["gamma"] == 0 for stack in STACKS)
-
-
-def test_every_set_of_which_a_part_was_taken_says_so_in_the_tables():
-    root = repository()
-    if root is None:
-        pytest.skip("the rule is not part of an installed wheel")
-    rule = (root / "docs" / "beyond.md").read_text(encoding="utf-8")
-    taken = dict(re.findall(r"^\| (\w+) \| ([\d,]+ x \d+.*?) \|", rule, re.M))
-    study = compose_study("beyond")
-    assert set(taken) == {config.name for config in study.datasets}
-    for config in study.datasets:
-        whole = re.search(r"\(of ([\d,]+)", taken[config.name])
-        assert (whole[1] in part_taken(config)) if whole else not part_taken(config), config.name
-
-
-def test_it_runs_small_and_names_its_folders(tmp_path):
-    words = ["datasets=[appendicitis,banknote]", "algorithms=[euclidean,lda]", "execution.n_jobs=1"]
-    words += ["protocol.splits=2", "protocol.folds=2", f"execution.results={tmp_path}"]
-    assert reproduce("beyond", words, Command("mloml", ("reproduce", "beyond", *words))) == 0
-    for study in ("clean", "standardised"):
-        cells = pd.read_csv(tmp_path / "beyond" / study / "cells.csv")
-        assert len(cells) == 8 and set(cells["status"]) == {"ok"} and set(cells["protocol"]) == {study}
-    assert (tmp_path / "beyond" / "beyond.md").is_file()

@@ -70,13 +70,6 @@ def test_what_only_the_plain_test_finds_is_not_counted_by_the_corrected_one(reco
     assert counts["lower_on"] == "iris, spect*, wine"
 
 
-def test_the_first_layer_is_compared_with_another_method_too(records):
-    first = compared(records, Comparison("deep", "moml", at="first"))
-    assert first["point"].tolist() == [1] * 3
-    expected = [errors_of(records, name, "deep")[:, 0].mean() for name in DATASETS]
-    assert first["error"].tolist() == pytest.approx(expected)
-
-
 def test_methods_without_all_splits_or_without_a_curve_are_left_out(records):
     lacking = [cell for cell in records if not (cell["dataset"] == "iris" and cell["split"] == 3)]
     assert compared(lacking, from_first_to_last("deep"))["dataset"].tolist() == ["spect_paper", "wine"]

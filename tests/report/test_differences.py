@@ -20,7 +20,6 @@ from mloml.report.artefacts.differences import (
     sign_test,
     verdicts_frame,
 )
-from mloml.report.selections import SELECTIONS
 
 SETS = ("iris", "wine", "balance", "breast")
 ONE = Knob("one", "LEGO: knob", "", "a", {"a": {"lego": "lego"}, "b": {"lego": "lego_b"}})
@@ -61,23 +60,6 @@ def test_counts_are_of_welch_verdicts_over_the_cells_that_all_values_have():
     mean, std = PRINTED.loc[("wine", "lego")]
     welch = stats.ttest_ind_from_stats(mean + 2 * std, std, 30, mean, std, 30, equal_var=False)
     assert counts.loc["a", "sum_of_squares"] == pytest.approx(welch.statistic**2, rel=0.01)  # and rounding
-    means = differences.means_frame(ONE, verdicts).set_index("dataset")
-    assert (
-        means.loc["iris", ["paper", "a"]].tolist() == [".037", ".037"] and means.loc["iris", "b"][-1] == "↑"
-    )
-    assert pd.isna(means.loc["balance", "b"]) and not means.loc["balance", "counted"]
-
-
-def test_the_way_of_choosing_is_a_knob_too():
-    mean, std = PRINTED.loc[("iris", "lego")]
-    selections = {"dataset": ["iris"], "algorithm": "lego", "splits": 30, "per_split_mean": mean}
-    selections |= {"per_split_std": std, "oracle_mean": mean - 2 * std, "oracle_std": std}
-    titles = SELECTIONS["per_split"], SELECTIONS["oracle"]
-    knob = Knob("k", "k", "", titles[0], {title: {"lego": "lego"} for title in titles})
-    found = verdicts_frame([knob], cells({}), pd.DataFrame(selections))
-    assert dict(zip(found["value"], found["verdict"], strict=True)) == dict(
-        zip(titles, (AGREES, LOWER), strict=True)
-    )
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from mloml import paper
-from mloml.config.compose import compose_study
 from mloml.report.artefacts.draws import draws_frame
 
 
@@ -49,9 +48,3 @@ def test_the_distance_from_the_paper_reckons_with_its_one_draw() -> None:
     z = (row["mean"] - printed["error"]) / np.std(ours - theirs)
     assert row["z_with_draws"] == pytest.approx(z, rel=0.02)
     assert abs(row["z_with_draws"]) < abs(row["z_without_draws"])
-
-
-def test_the_experiment_has_twenty_different_draws() -> None:
-    study = compose_study("draws")
-    assert len({config.draw for config in study.datasets}) == len({c.name for c in study.datasets}) == 20
-    assert study.protocol.splits >= 2

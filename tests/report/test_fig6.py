@@ -11,8 +11,7 @@ from mloml.config.schema import Algorithm, ProtocolConfig, Study
 from mloml.datasets import catalogue, load
 from mloml.experiments.cell import Cell, run_cell
 from mloml.experiments.study import StudyResult
-from mloml.report.artefacts.fig6 import POINTS, SPACES, build, feature_space_figure, plane, project
-from mloml.report.figures.style import paper_style
+from mloml.report.artefacts.fig6 import POINTS, SPACES, build, plane, project
 
 
 def test_the_plane_is_the_principal_plane_of_the_normalised_rows():
@@ -47,16 +46,3 @@ def test_spaces_are_those_of_the_chosen_models_layers():
     assert points.groupby("space", sort=False).size().to_dict() == {"input": 75, "layer 1": 75, "layer 2": 75}
     assert spaces["error"].iloc[-1] == record["error"] and set(spaces["gamma"]) == {1e-2}
     assert points["code"].iloc[:75].tolist() == points["code"].iloc[75:150].tolist()
-
-
-def test_a_row_per_dataset_and_a_column_per_layer():
-    names = ["input", "layer 1"]
-    points = pd.DataFrame(
-        [("iris", space, i, i**2, i % 2) for space in names for i in range(6)], columns=POINTS
-    )
-    spaces = pd.DataFrame([("iris", space, 0.25, 0.6, 0.3, 0.01) for space in names], columns=SPACES)
-    with paper_style():
-        left, right = feature_space_figure(points, spaces, {"iris": "iris"}, {"iris": ["a", "b"]}).axes
-    assert left.get_title() == "input (.250)" and left.get_xlabel() == "60 % + 30 %"
-    assert left.get_ylabel() == "iris\nγ = 0.01"
-    assert sum(len(one.get_offsets()) for one in right.collections) == 6

@@ -5,20 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from mloml import paper
-from mloml.paper.statistics import rank_algorithms
 from mloml.report.artefacts import table2
-from mloml.report.figures.comparisons import (
-    REACH,
-    agreement_figure,
-    agreement_numbers,
-    critical_difference_figure,
-)
+from mloml.report.figures.comparisons import agreement_numbers
 
 
 @pytest.fixture
@@ -43,33 +35,3 @@ def test_an_interval_is_that_of_a_t_distribution_with_welchs_freedom() -> None:
     half = stats.t.ppf(0.975, freedom) * math.sqrt(sum(variances))  # the paper's rounding widens it a little
     found = agreement_numbers(pd.DataFrame([row])).iloc[0]
     assert [found["low"], found["high"]] == pytest.approx([0.02 - half, 0.02 + half], rel=2e-3)
-
-
-@pytest.mark.parametrize("reach", [3, 0.98])
-def test_a_difference_beyond_the_panel_is_an_arrow_with_its_number(numbers, reach: float) -> None:
-    numbers.loc[numbers.index[0], ["difference", "verdict"]] = [-reach * REACH, "differs: ours lower"]
-    sets, methods = ({name: name for name in numbers[column].unique()} for column in ("dataset", "algorithm"))
-    figure = agreement_figure(numbers, sets, methods)
-    points = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == 1]
-    assert len(points) == len(numbers) and all(abs(line.get_xdata()[0]) <= REACH for line in points)
-    shown = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert shown == [f"−.{round(1000 * reach * REACH):03d}"]
-
-
-def test_every_algorithm_is_labelled_with_its_rank() -> None:
-    errors = paper.table2().set_index(["dataset", "algorithm"])["error"].unstack()  # noqa: PD010
-    ranking = rank_algorithms(errors)
-    figure = critical_difference_figure(ranking, {name: title for title, name in paper.ALGORITHMS.items()})
-    shown = [text.get_text().strip() for text in figure.axes[0].texts]
-    nemenyi = stats.studentized_range.ppf(0.95, 14, math.inf) / math.sqrt(2) * math.sqrt(14 * 15 / (6 * 12))
-    assert f"critical difference {nemenyi:.2f}" in shown
-    ranks = errors.rank(axis=1).mean()
-    assert f"MLOML-s  {ranks['mloml_s']:.2f}" in shown and f"{ranks['oasis']:.2f}  OASIS" in shown
-    bars = [line for line in figure.axes[0].lines if line.get_linewidth() > 2]
-    starts = [ranking.ranks[group[0]] - 0.04 for group in ranking.groups()]
-    assert [bar.get_xdata()[0] for bar in bars] == pytest.approx(starts)
-
-
-def test_one_dataset_gives_a_panel_that_says_why_it_is_empty() -> None:
-    ranking = rank_algorithms(pd.DataFrame(np.eye(3)[:1], columns=list("abc"), index=["iris"]))
-    assert len(critical_difference_figure(ranking, {}).axes[0].texts) == 1

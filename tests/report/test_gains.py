@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from mloml.report.gains import count_gains, gains_of, one_row_each
+from mloml.report.gains import count_gains, gains_of
 from mloml.report.labels import Labels
 from mloml.report.tables import summarise
 
@@ -53,12 +53,3 @@ def test_sets_that_lack_a_method_are_left_out_and_uncounted_ones_not_counted() -
     assert counts["cases"].to_dict() == {"better": 1, "noisy": 2, "worse": 2}
     assert counts["lower"].tolist() == [1, 0, 0] and counts["higher"].tolist() == [0, 0, 2]
     assert counts["lower_plain_test"].tolist() == [1, 2, 0] and counts["median"].iloc[1] == "+.035"
-
-
-def test_steps_stand_side_by_side_after_the_mean_errors() -> None:
-    steps = {"noisy": {"a": ("start", "noisy"), "b": ("noisy", "better")}}
-    gains, errors = gains_of(results(), steps), {"first": "start", "own": "{}"}
-    (row,) = one_row_each(gains, results(), errors, ["gain"], "{step}_{part}").to_dict("records")
-    assert list(row) == ["dataset", "activation", "first", "own", "a_gain", "b_gain", "counted"]
-    assert row["first"] - row["own"] == pytest.approx(row["a_gain"])
-    assert row["a_gain"] + row["b_gain"] == pytest.approx(0.1)

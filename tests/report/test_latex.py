@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 from mloml.paper import ALGORITHMS
-from mloml.report.document import Column, Entry, Grid, Row
 from mloml.report.labels import labels_of
 from mloml.report.latex import escape, grid_to_latex
 from mloml.report.tables import build_grid, summarise
@@ -47,21 +46,6 @@ def test_braces_and_dollars_are_balanced_and_specials_escaped(latex: str) -> Non
     assert min(depths) == depths[-1] == 0
     assert text.count("$") % 2 == 0 and latex.isascii()
     assert r"100 \% offline" in latex and r"\{data.dir\}" in latex and r"mloml\_r." in latex
-
-
-def test_marks_bold_rules_and_footnotes_are_there(latex: str) -> None:
-    assert r"$\bullet$" in latex and re.search(r"\\textbf\{\.\d{3}\}\$\\pm\$\\textbf\{\.\d{3}\}", latex)
-    assert r"SLMOML\textsuperscript{" in latex and "--\\textsuperscript{" in latex
-    assert latex.count(r"\midrule") == 6 and r"\begin{table*}" in latex
-
-
-def test_groups_share_a_heading_and_are_never_cut() -> None:
-    columns = tuple(Column(f"{g}{s}", s, group=g) for g in ("r", "s", "t") for s in ("BP", "FBP", "FP"))
-    row = Row("iris", "iris", tuple(Entry(0.1, 0.01) for _ in columns))
-    text = grid_to_latex(Grid("l", columns, (row,)), "c")
-    assert text.count(r"\multicolumn{3}{c}") == 3
-    assert re.findall(TABULAR, text) == ["lllllll", "llll"]
-    assert r"\cmidrule(lr){2-4} \cmidrule(lr){5-7}" in text
 
 
 @pytest.mark.parametrize("sign", list("\\&%$#_{}~^<>±×•◦–ℓγ≤…²"))

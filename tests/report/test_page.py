@@ -72,16 +72,6 @@ def test_a_cell_of_table_two_carries_its_thirty_errors(results, errors):
     assert tuple(map(float, cell["data-errors"].split())) == errors["iris", "mloml_r"]
 
 
-def test_what_is_made_of_others_comes_first_and_runs_beside_a_main_one_follow_it(results, table2, write):
-    for name in ("beyond/clean", "reference/table2", "lite", "claims"):
-        write(table2, results / name, name="claims" if name == "claims" else "table2")
-    names = [section.name for section in gather(results)]
-    assert names[0] == "claims" and "reference/table2" not in names
-    assert names[names.index("table2") :][:3] == ["table2", "beyond/clean", "lite"]
-    assert section_of(results, "lite").title == "Table II: errors (lite)"
-    assert {"beyond-clean", "lite-table2"} <= set(Outline(text_of(results)).ids)
-
-
 def test_runs_below_an_artefact_tell_its_state_and_where_it_comes_from(results, table2, write):
     folder = results / "protocols"
     write(table2, folder)
@@ -137,14 +127,6 @@ def test_a_damaged_file_is_named_and_costs_nothing_but_itself(results, write, ta
     assert "table2-title" in text_of(results) and 'id="fig5-table2"' in text_of(results)
     if name == "artefact.json":
         assert section_of(results, "table2").problems and not section_of(results, "table2").html
-
-
-def test_both_themes_name_every_colour(results):
-    page = text_of(results)
-    style = page[page.index("<style>") : page.index("</style>")]
-    light, dark = re.findall(r":root \{(.*?)\}", style, re.S)[:2]
-    names = [set(re.findall(r"--[a-z]+(?=:)", block)) for block in (light, dark)]
-    assert names[0] == names[1] >= set(re.findall(r"var\((--[a-z]+)\)", style))
 
 
 def test_the_page_over_the_published_results_is_small_enough_to_send():

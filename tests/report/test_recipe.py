@@ -99,3 +99,8 @@ def test_a_strangers_artefact_is_made_by_its_import_path_and_shown(tmp_path, mon
     assert "execution" not in document["command"]
     section = next(section for section in gather(results) if section.name == "spread")
     assert "Errors over 2 splits." in section.html and "Euclidean" in section.html
+
+
+def test_the_seeds_of_the_study_of_two_seeds_are_its_own() -> None:
+    with pytest.raises(ConfigError, match=r"protocol\.seed=3"):
+        reproduce("seeds", ["protocol.seed=3"], Command("mloml", ("reproduce", "seeds")))

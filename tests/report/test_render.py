@@ -82,14 +82,6 @@ def test_a_long_table_is_named_instead_of_shown(rendered, rows, shown):
     assert ("| 0 |" in words.markdown) == shown and (f"{rows} rows" in words.html) != shown
 
 
-def test_a_figure_is_drawn_only_when_it_is_ready(rendered):
-    for ready in (True, False):
-        figure = Figure("f", lambda: None, "Errors", FRAME, ready)
-        words = rendered('{% call figure("f") %}Down.{% endcall %}', Artefact({}, figures=(figure,)))
-        assert ('<img src="f.png" alt="Errors">' in words.html) == ready
-        assert ("![Errors](f.png)" in words.markdown) == ready and "[f.csv](f.csv)" in words.markdown
-
-
 def test_without_a_template_everything_is_shown_in_turn():
     artefact = Artefact({}, (Table("a", FRAME, "First"),), (Figure("f", lambda: None, "Second"),))
     context = {

@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-import pandas as pd
-
 from mloml.config.schema import PcaConfig
-from mloml.report.artefacts.signs import build, ranges
+from mloml.report.artefacts.signs import build
 
 
 def test_a_row_per_choice_of_signs_and_the_range_over_random_ones(make_result):
@@ -24,8 +22,3 @@ def test_a_row_per_choice_of_signs_and_the_range_over_random_ones(make_result):
     shown = artefact.values["ranges"].set_index("algorithm").loc["moml"]
     assert [shown["usual"], shown["smallest"], shown["largest"], shown["choices"]] == [*means, 2]
     assert artefact.values["moved"] == 1
-
-
-def test_the_usual_signs_alone_have_no_range():
-    frame = pd.DataFrame([("lsvt", "deep", "fixed", 0.1)], columns=["dataset", "algorithm", "signs", "mean"])
-    assert ranges(frame).empty and ranges(frame.iloc[:0]).empty

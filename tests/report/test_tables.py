@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mloml.report.document import Entry
 from mloml.report.labels import NOT_HERE, REGENERATED, Labels, labels_of
-from mloml.report.tables import INCOMPLETE, NO_REFERENCE, build_grid, count_tables, summarise, text_grid
+from mloml.report.tables import INCOMPLETE, NO_REFERENCE, build_grid, summarise
 
 NAMES = ({"iris": "iris", "wine": "wine"}, {"lego": "LEGO", "mloml_r": "MLOML-r"})
 ERRORS = {
@@ -56,12 +56,6 @@ def test_without_a_complete_reference_there_is_a_note_instead_of_a_tie() -> None
     assert table.rows[0].entries[0].note == NO_REFERENCE and table.counts[0] == "0/1/0"
 
 
-def test_splits_beyond_those_of_the_study_are_left_out_and_a_single_one_has_no_deviation() -> None:
-    assert grid_of(cells(ERRORS), splits=2).rows[0].entries[0].mean == pytest.approx(0.32)
-    single = grid_of(cells(ERRORS), splits=1).rows[0].entries[0]
-    assert single.numbers() == (".300",) and single.mark == "tie"
-
-
 def test_uncounted_sets_change_neither_counts_nor_tests(make_result) -> None:
     result = make_result()
     with_them = summarise(result.frame, labels_of(result), "mloml_r")
@@ -100,21 +94,23 @@ def test_csv_is_rectangular_and_spells_its_footnotes_out(make_result) -> None:
     assert list(table.index)[-3:] == ["win/tie/loss", "spect", "note"]
 
 
-def test_stricter_tests_are_counted_beside_the_papers(make_result) -> None:
-    result = make_result()
-    counts, tests = count_tables(summarise(result.frame, labels_of(result), "mloml_r"))
-    marks = tests.frame[(tests.frame["dataset"] != "spect") & (tests.frame["algorithm"] == "lego")]
-    row = counts.frame.set_index("algorithm").loc["lego"]
-    for ending, column in (("", "paired"), ("_corrected", "corrected"), ("_holm", "holm")):
-        assert [row[f"{m}{ending}"] for m in ("win", "tie", "loss")] == [
-            (marks[f"mark_{column}"] == m).sum() for m in ("win", "tie", "loss")
-        ]
+def test_rows_and_columns_stand_in_the_papers_order(make_result) -> None:
+    result = make_result(datasets=("wine", "iris", "mlprove_paper"), algorithms=("mloml_r", "moml", "lego"))
+    labels = labels_of(result)
+    assert list(labels.datasets) == ["iris", "wine", "mlprove_paper"]
+    assert list(labels.algorithms) == ["lego", "moml", "mloml_r"]
+    grouped = labels_of(result, {"moml": "group"})
+    assert list(grouped.algorithms) == ["mloml_r", "moml", "lego"]  # with groups, the study's own order
 
 
-def test_ready_texts_have_columns_where_there_are_any_and_dashes_in_gaps(make_result) -> None:
-    labels, texts = labels_of(make_result()), {("iris", "moml"): "a", ("spect", "lego"): "b"}
-    grid = text_grid(labels, "t", texts)
-    assert [column.name for column in grid.columns] == ["lego", "moml"]
-    assert [entry.printed for entry in grid.rows[0].entries] == ["–", "a"]
-    assert [row.name for row in grid.uncounted] == ["spect"]
-    assert not text_grid(labels, "t", texts, rows=["iris"]).uncounted
+@pytest.mark.parametrize(
+    ("protocol", "counted", "uncounted"),
+    [("paper", "spect_paper", "spect"), ("lite", "spect_paper", "spect"), ("clean", "spect", "spect_paper")],
+)
+def test_each_protocol_counts_its_own_variant(make_result, protocol, counted, uncounted) -> None:
+    labels = labels_of(make_result(protocol=protocol))
+    assert counted in labels.counted and uncounted in labels.uncounted
+    assert labels.datasets[counted] == "spect"
+    assert (
+        labels.datasets[uncounted] == {"spect": "spect (true)", "spect_paper": "spect (paper's)"}[uncounted]
+    )

@@ -1,12 +1,9 @@
 """The theory's tables and pictures, from small made-up evidence and counts made by hand."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from mloml.report.artefacts import theory
-from mloml.report.publish import context_of, publish
-from mloml.report.recipe import _recipe_of
 
 RUN = ["dataset", "activation", "local_loss", "rate", "scan", "layer", "weight"]
 
@@ -48,16 +45,6 @@ def result(make_result):
     return found
 
 
-def test_every_claim_gets_its_numbers_and_its_picture(evidence, result, tmp_path):
-    recipe = _recipe_of("mloml.report.artefacts.theory")
-    publish(theory.build(result, evidence), recipe, context_of(recipe, [result]), tmp_path)
-    written = {path.name for path in tmp_path.iterdir()}
-    for name in ("theorem1", "theorem2", "proposition1", "weights"):
-        assert {f"{name}.csv", f"{name}.pdf", f"{name}.png"} <= written
-    assert {"counterexample.csv", "theorem2_slopes.csv", "proposition1_geometry.csv", "theory.md"} <= written
-    assert {"layer_errors.csv", "weights_by_scan.csv"} <= written
-
-
 def test_values_follow_the_numbers(evidence, result):
     values = theory.build(result, evidence).values
     assert values["sampled"] == ["iris", "wine"]
@@ -67,18 +54,6 @@ def test_values_follow_the_numbers(evidence, result):
     assert (values["weights"], values["weights_rose"]) == (6, 0)
     rising = evidence["weights"].assign(weight=evidence["weights"]["scan"] / 3)
     assert theory.build(result, evidence | {"weights": rising}).values["weights_rose"] == 4
-
-
-def test_steps_are_summed_and_shares_averaged_by_layer_and_step_size(evidence):
-    evidence["theorem1"].loc[0, "left_although_condition_held"] = 7
-    found = theory.steps_by_layer(evidence["theorem1"]).set_index(["layer", "gamma"])
-    assert found.loc[(1, 0.01), ["steps", "steps_looked_at", "left_although_condition_held"]].tolist() == [
-        200,
-        100,
-        7,
-    ]
-    assert found.loc[(2, 0.1), ["share_condition_broken", "share_leaving_cone"]].tolist() == [0.5, 0.2]
-    assert found.loc[(3, 0.1), "largest_squared_distance"] == 9
 
 
 def test_bounds_that_are_exceeded_are_counted_by_comparator(evidence):
@@ -98,10 +73,3 @@ def test_steps_to_the_next_layer_are_counted_by_both_tests(result, evidence):
     (row,) = theory.layers_by_step(layers).to_dict("records")
     assert (row["layer"], row["next_layer"], row["data_sets"], row["splits"], row["worse"]) == (1, 2, 2, 8, 2)
     assert [row[f"{w}_{t}"] for t in ("corrected", "paired") for w in ("lower", "higher")] == [1, 0, 1, 0]
-
-
-def test_weights_end_where_their_last_scan_leaves_them(evidence):
-    (row,) = theory.ends_of_weights(evidence["weights"].query("scan == 3")).to_dict("records")
-    assert (row["smallest"], row["largest"], row["at_zero"]) == (0, 0, 1)
-    columns = theory.by_layer(evidence["weights"])
-    np.testing.assert_array_equal(columns[["w_1", "w_2"]], [[0.5, 0.5], [0, 0], [0, 0]])

@@ -33,20 +33,20 @@ from mloml.errors import ConfigError, require, suggestion
 T = TypeVar("T")
 
 RUN = ("dataset", "algorithm", "protocol", "execution", "data", "record")
+# The fields of ``conf/config.yaml`` (one dataset under one algorithm) and ``conf/study.yaml`` (several).
 STUDY = ("name", "datasets", "algorithms", "protocol", "execution", "data", "record", "leave_out")
-"""The fields of ``conf/config.yaml`` (one dataset under one algorithm) and ``conf/study.yaml`` (several)."""
 
+# Hydra's own settings that have an effect here.
 HYDRA = ("hydra.searchpath", "hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir")
-"""Hydra's own settings that have an effect here."""
 
+# Groups whose keys may be left out: parameters of a learner, what is handed on to a cluster.
 FREE = ("algorithm.", "execution.slurm.", "hydra.")
-"""Groups whose keys may be left out: parameters of a learner, what is handed on to a cluster."""
 
+# Keys of an algorithm's YAML that are not parameters of its learner.
 DESCRIPTION = ("name", "title", "learner", "_target_", "note", "grid")
-"""Keys of an algorithm's YAML that are not parameters of its learner."""
 
+# Learner parameters that only the protocol decides, so that all algorithms see the same stream.
 SET_BY_PROTOCOL = ("random_state",)
-"""Learner parameters that only the protocol decides, so that all algorithms see the same stream."""
 
 
 def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:

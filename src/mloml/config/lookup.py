@@ -12,11 +12,11 @@ from typing import Any
 from mloml import learners
 from mloml.errors import ConfigError, suggestion
 
+# What a class from elsewhere must offer.
 NEEDED = ("fit", "transform", "get_params", "set_params")
-"""What a class from elsewhere must offer."""
 
+# When each module from elsewhere was imported; its source may have been edited since.
 imported_at: dict[str, float] = {}
-"""When each module from elsewhere was imported; its source may have been edited since."""
 
 
 def _import_and_note(name: str) -> Any:

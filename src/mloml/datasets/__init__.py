@@ -4,17 +4,7 @@
 """
 
 from mloml.config.schema import DatasetConfig, DataSettings
-from mloml.datasets.catalogue import catalogue
 from mloml.datasets.dataset import Dataset
-from mloml.datasets.loading import availability, load, overview, pin
+from mloml.datasets.loading import availability, catalogue, load, overview, pin
 
-__all__ = [
-    "DataSettings",
-    "Dataset",
-    "DatasetConfig",
-    "availability",
-    "catalogue",
-    "load",
-    "overview",
-    "pin",
-]
+__all__ = ["DataSettings", "Dataset", "DatasetConfig", "availability", "catalogue", "load", "overview", "pin"]

@@ -12,8 +12,7 @@ from rich.table import Table
 
 from mloml.config.compose import address
 from mloml.config.schema import DatasetConfig, DataSettings
-from mloml.datasets.catalogue import catalogue
-from mloml.datasets.loading import availability, load
+from mloml.datasets.loading import availability, catalogue, load
 from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.output import OutputError
 
@@ -26,8 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = DataSettings(**given)
         known = catalogue([address(folder, "--config-dir") for folder in folders])
-        command_of = {"list": list_all, "fetch": fetch, "show": show}
-        return command_of[command](_chosen(names, known), settings, console)
+        run = {"list": list_all, "fetch": fetch, "show": show}[command]
+        return run(_chosen(names, known), settings, console)
     except OutputError:
         raise
     except MlomlError as error:
@@ -95,9 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--dir", help="folder with files of your own (default: MLOML_DATA)")
     common.add_argument("--source", default="auto", help="auto, uci, or a single source")
     common.add_argument("--offline", action="store_true", help="never touch the network")
-    common.add_argument(
-        "--cache", help="folder for what is fetched (default: MLOML_CACHE, or the platform's)"
-    )
+    common.add_argument("--cache", help="folder for what is fetched (default: MLOML_CACHE)")
     own = "folder of configs of your own, like conf/"
     common.add_argument("-cd", "--config-dir", action="append", default=[], help=own)
     parser = argparse.ArgumentParser(prog="mloml data", description="The data sets: list, fetch, show.")

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
+# Exit code when nobody answers; after any other failure it is 1. Standard error has the reason.
 UNREACHABLE = 3
-"""Exit code when nobody answers; after any other failure it is 1. Standard error has the reason."""
 
 
 def main(request: dict[str, Any]) -> int:

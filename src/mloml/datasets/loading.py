@@ -1,4 +1,4 @@
-"""Loading a data set from the first source that has it.
+"""The catalogue of data sets, and loading one from the first source that has it.
 
 The order: a folder of the user's; then the config's ``sources`` in turn. Before the first of them that
 needs the network is asked, all of them are asked for what was fetched earlier. Bundled files therefore come
@@ -12,7 +12,7 @@ import dataclasses
 import hashlib
 import logging
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -22,10 +22,9 @@ from uuid import uuid4
 import numpy as np
 
 from mloml.config.schema import DatasetConfig, DataSettings
-from mloml.datasets.bundled import load_bundled
 from mloml.datasets.dataset import Dataset, Table, make_dataset
 from mloml.datasets.fetch import SERVICES, Cache, FetchError
-from mloml.datasets.generated import derive, load_generated
+from mloml.datasets.generated import derive, load_bundled, load_generated
 from mloml.datasets.original import file_digest, folder_files, open_file, read_archive, read_original
 from mloml.datasets.read import read_arff, read_csv
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError, MlomlError
@@ -34,13 +33,39 @@ from mloml.files import clear
 if TYPE_CHECKING:
     import pandas as pd
 
+# The files of a data set, by path or address, and what reads them.
 Found = tuple[Mapping[str, Path], Callable[[], Table]]
-"""The files of a data set, by path or address, and what reads them."""
 
+_PAPER = (
+    *("lsvt", "iris", "wine", "spect", "ionosphere", "pems"),
+    *("balance", "breast", "pima", "diabetic", "waveform", "mlprove"),
+)  # Table I
 _log = logging.getLogger(__name__)
 _SUFFIXES = (".csv", ".csv.gz", ".csv.xz")
 _WORTH_KEEPING = 4 * 2**20  # bytes of source files; less is parsed in a moment
 _PARSERS = 2  # to be raised when a parser gives another table for the same file
+
+
+def catalogue(folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
+    """Return the configs of all data sets by name, those of the paper's Table I first.
+
+    Parameters
+    ----------
+    folders : folders of configs of one's own, see :mod:`mloml.config.compose`.
+
+    >>> catalogue()["balance"].class_counts
+    {'L': 288, 'B': 49, 'R': 288}
+    >>> list(catalogue())[:3]
+    ['lsvt', 'iris', 'wine']
+    """
+    from mloml.config.compose import choices, compose_datasets
+
+    def order(name: str) -> tuple[int, str]:
+        base = name.removesuffix("_paper")
+        return _PAPER.index(base) if base in _PAPER else len(_PAPER), name
+
+    names = [name for name in choices("dataset", folders) if name != "csv"]  # a form, not a data set
+    return compose_datasets(sorted(names, key=order), folders)
 
 
 def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset:
@@ -250,12 +275,9 @@ def _is_cached(source: str, config: DatasetConfig, settings: DataSettings) -> bo
 def _is_archive_of(config: DatasetConfig, name: str) -> bool:
     """Compare letters and digits only: ``PEMS-SF.zip`` and ``pems+sf.zip`` are the same archive."""
     archive = (config.original and config.original.archive) or ""
-    known = (f"{config.name}.zip", f"{config.name}.tar.gz", archive)
-    return _letters(name) in map(_letters, known)
-
-
-def _letters(name: str) -> str:
-    return "".join(c for c in PurePosixPath(name).name.lower() if c.isalnum())
+    known = (name, f"{config.name}.zip", f"{config.name}.tar.gz", archive)
+    first, *others = ("".join(filter(str.isalnum, PurePosixPath(path).name.lower())) for path in known)
+    return first in others
 
 
 def _base(config: DatasetConfig) -> DatasetConfig:

@@ -30,8 +30,8 @@ from mloml.datasets.dataset import Table
 from mloml.datasets.read import read_arff, read_delimited, read_rows
 from mloml.errors import ConfigError, DataFormatError
 
+# Bytes of a file that is fetched or read, whatever it says it is; PEMS-SF has 0.5 GB.
 LARGEST_FILE = 2**31
-"""Bytes of a file that is fetched or read, whatever it says it is; PEMS-SF has 0.5 GB."""
 
 _LARGEST_EXTRAS = 64 * 2**20  # what else an archive may hold: descriptions, papers, earlier versions
 _LONGEST_LINE = 64 * 2**20  # a day of 138,672 numbers takes about 1 MB

@@ -20,8 +20,8 @@ from mloml.datasets.dataset import Table
 from mloml.errors import DataFormatError, suggestion
 
 Columns = Sequence[str]
+# The line where a row ends, and its values.
 Row = tuple[int, Sequence[str]]
-"""The line where a row ends, and its values."""
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
 

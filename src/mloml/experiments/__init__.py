@@ -1,1 +1,1 @@
-"""How a learner is judged: splits, selection of hyper-parameters, 5-NN, and the cell that ties them."""
+"""Cells and what becomes of them: how they are evaluated, run on one machine or many, and stored."""

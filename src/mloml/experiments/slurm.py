@@ -108,8 +108,10 @@ class SlurmBackend:
     def _results_of(self, bundle: Bundle) -> Generator[Outcome]:
         """Yield what became of a bundle's cells since the last look; after a death, submit the rest again."""
         done = bundle.task.done()
-        error = bundle.task.exception() if done else None
-        reported = {} if not done or error else {out.key: out for out in bundle.task.result()}
+        # Of a job that was killed submitit waits for a result, which may be late on a shared disk; not here.
+        answers = done and (self._cluster == "slurm" or bundle.task.paths.result_pickle.exists())
+        error = bundle.task.exception() if answers else None
+        reported = {out.key: out for out in bundle.task.result()} if answers and not error else {}
         left = []
         for job in bundle.jobs:
             outcome = reported.get(job.cell.key) or stored(job, "ok") or (lost(job) if done else None)
@@ -125,7 +127,7 @@ class SlurmBackend:
             if left and bundle.starts < MOST_STARTS:
                 self._submit([bundle])
             else:
-                yield from (dead(job, f"its job ended before the cell began {error}") for job in left)
+                yield from (dead(job, f"its job ended before the cell began {error or ''}") for job in left)
 
 
 def compute_all(jobs: Sequence[Job]) -> list[Outcome]:

@@ -20,14 +20,14 @@ from mloml.arrays import Array
 
 from .rows import takes_sparse, validate_rows
 
+# An eigenvalue less negative than this, relative to the largest, counts as zero.
 ROUNDING = 1e-13
-"""An eigenvalue less negative than this, relative to the largest, counts as zero."""
 
+# Eigenvalues, ascending, and eigenvectors (columns).
 Eigen = tuple[Array, Array]
-"""Eigenvalues, ascending, and eigenvectors (columns)."""
 
+# The learned distance of two vectors: ``metric(u, v, squared=False)``.
 Metric = Callable[..., float]
-"""The learned distance of two vectors: ``metric(u, v, squared=False)``."""
 
 
 def parameter_problem(learner: type[Any], name: str, value: Any) -> str:

@@ -36,12 +36,12 @@ from mloml.errors import KernelError
 
 config: Any = numba.config
 SOURCE = Path(__file__).parent
+# Sums may be reordered and fused; NaN and infinity keep their meaning: divergence is told by them.
 FREEDOM = {"reassoc", "contract", "arcp", "nsz"}
-"""Sums may be reordered and fused; NaN and infinity keep their meaning: divergence is told by them."""
+# Set in a process that compiles for another one.
 COMPILING = "MLOML_COMPILING"
-"""Set in a process that compiles for another one."""
+# Seconds after which a process no longer waits for another one to compile: that may have been stopped.
 LONGEST_WAIT = 600.0
-"""Seconds after which a process no longer waits for another one to compile: that may have been stopped."""
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,8 +64,8 @@ def exact_entry(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compile(function, cache=True)
 
 
+# All functions that Python calls; each must have one signature.
 ENTRIES: list[Any] = []
-"""All functions that Python calls; each must have one signature."""
 
 
 def _compile(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -153,7 +153,8 @@ def _load(algorithm: str) -> None:
     mark = folder() / f"{algorithm}.ready"
     if not mark.exists() and COMPILING not in os.environ:
         say("compiling, once on this machine ...")
-        program = f"from mloml.learners.compiled import ready; ready({algorithm!r})"
+        names = ["rows", "triplets"] if algorithm == "rows" else [algorithm]  # whoever uses one uses both
+        program = f"from mloml.learners.compiled import ready; [ready(name) for name in {names}]"
         environment = os.environ | {COMPILING: "yes", "PYTHONPATH": os.pathsep.join(sys.path)}
         with suppress(OSError):  # where there are no other processes, this one compiles
             subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)

@@ -23,8 +23,8 @@ from .triplets import Rule
 
 SMALLEST_DISTANCE = 1e-12  # a pair nearer than this (squared) has no direction to learn from
 
+# Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one.
 FEWEST_ROWS = 7
-"""Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one."""
 
 # With z the difference of a pair and y its target, the step is
 #

@@ -15,17 +15,17 @@ from mloml.arrays import Array
 
 from .compiled import compiled
 
+# A squared distance beyond this means that the learner has diverged.
 LIMIT = 1e30
-"""A squared distance beyond this means that the learner has diverged."""
 
+# A step that is a smaller share of the full one than this hardly counts as learning.
 WEAK_SHARE = 0.01
-"""A step that is a smaller share of the full one than this hardly counts as learning."""
 
+# Counters: steps taken, those that would have left the cone, not taken, weak; and the age of an inverse.
 UPDATES, FAILURES, REFUSED, WEAK, AGE = range(5)
-"""Counters: steps taken, those that would have left the cone, not taken, weak; and the age of an inverse."""
 
+# In place of outputs that nobody asks for.
 NOTHING = np.empty((0, 3, 0))
-"""In place of outputs that nobody asks for."""
 
 
 @compiled

@@ -22,8 +22,8 @@ from .rows import RowLengths, SparseRows
 from .sparse import Places, Starts, longest_triplet, sparse_triplet
 from .triplets import Rule
 
+# Principal axes are taken from so many of the first rows, evenly spaced, when there are more.
 MOST_ROWS = 1000
-"""Principal axes are taken from so many of the first rows, evenly spaced, when there are more."""
 
 # With M = L'L, L (k, d), p = x - xp, q = x - xq and A = pp' - qq' the objective is
 #

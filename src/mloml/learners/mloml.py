@@ -22,16 +22,16 @@ from .propagation import GradientStack, Loss
 from .rdml import RDMLLayer
 from .triplets import Rule
 
+# Settings a layer of each algorithm can have; eta and lam are other names of its step size.
 KNOWN: dict[str, set[str]] = {
     "moml": {"gamma", "cone_keep", "cone_floor"},
     "opml": {"gamma"},
     "lego": {"gamma", "eta", "targets", "percentiles"},
     "rdml": {"gamma", "lam"},
 }
-"""Settings a layer of each algorithm can have; eta and lam are other names of its step size."""
 
+# Settings of :class:`~mloml.learners.explicit.ExplicitMLOML` alone.
 EXPLICIT = {"factor", "cone", "variant"}
-"""Settings of :class:`~mloml.learners.explicit.ExplicitMLOML` alone."""
 
 
 class MLOML(StackOutputs, OnlineLearner):

@@ -70,17 +70,17 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
         "triplets": [StrOptions(set(RULES))],
     }
 
+    # Name of the parameter that scales the steps; 0 leaves the metric at its start.
     step_parameter = "gamma"
-    """Name of the parameter that scales the steps; 0 leaves the metric at its start."""
 
+    # Parameters that the learner no longer has, and what to write instead.
     _moved: ClassVar[dict[str, str]] = {}
-    """Parameters that the learner no longer has, and what to write instead."""
 
+    # Parameters beside the step that may change while a stream goes on.
     _may_change: tuple[str, ...] = ()
-    """Parameters beside the step that may change while a stream goes on."""
 
+    # What to try when the learner diverges or hardly learns any more.
     _remedy = "a smaller step size, or rows of a length near 1 (scale='auto')"
-    """What to try when the learner diverges or hardly learns any more."""
 
     def __new__(cls, *args: Any, **params: Any) -> Self:
         """Answer parameters of earlier versions by what replaces them."""

@@ -17,14 +17,14 @@ from mloml.arrays import Array, Index
 
 from .compiled import exact_entry, ready
 
+# Learners that take sparse rows, for those who asked another one.
 TAKERS = "DiagonalMOML, LowRankMOML, MLOML(n_components=k), OPML and OASIS"
-"""Learners that take sparse rows, for those who asked another one."""
 
+# Rows shorter than this count as zeros: their inverse would be infinite.
 SMALLEST_SCALE = 1e-290
-"""Rows shorter than this count as zeros: their inverse would be infinite."""
 
+# Places in the sums of lengths: number of rows, largest entry, sum of squares in units of its square.
 COUNT, LARGEST, SQUARES = range(3)
-"""Places in the sums of lengths: number of rows, largest entry, sum of squares in units of its square."""
 
 
 @dataclass(frozen=True)

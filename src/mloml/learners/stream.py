@@ -18,14 +18,14 @@ from .labels import require_label
 from .rows import RowLengths, SparseRows, given_scale, plain, require_takes_sparse, validate_rows
 from .triplets import NO_TRIPLET, ONE_TRIPLET, TripletStream, pieces
 
+# Active steps that are judged together.
 WINDOW = 1000
-"""Active steps that are judged together."""
+# Single rows between two looks at whether the learner still learns.
 WATCH_EVERY = 256
-"""Single rows between two looks at whether the learner still learns."""
+# Parameters that mean nothing to a stream that has begun.
 NO_MATTER = ("scans", "shuffle", "random_state")
-"""Parameters that mean nothing to a stream that has begun."""
+# Triplets of sparse rows that are learned from together; a stack holds their outputs.
 PIECE = 2**14
-"""Triplets of sparse rows that are learned from together; a stack holds their outputs."""
 BROKEN = "x contains NaN or infinity"
 Value = TypeVar("Value")
 

@@ -33,14 +33,14 @@ from .rows import SparseRows
 Rule = Literal["released", "latest"]
 RULES: tuple[Rule, ...] = ("released", "latest")
 
+# Places in ``state``: class of the latest sample, of the latest one of another class, number of classes.
 LAST, OTHER, SEEN = 0, 1, 2
-"""Places in ``state``: class of the latest sample, of the latest one of another class, number of classes."""
 
+# What one arriving row gives; a triplet is told by which of xp and xq arrived first.
 NOT_FINITE, NO_TRIPLET, POSITIVE_FIRST, NEGATIVE_FIRST = -1, 0, 1, 2
-"""What one arriving row gives; a triplet is told by which of xp and xq arrived first."""
 
+# The triplet (x, xp, xq) of three rows in the order in which they arrived.
 ONE_TRIPLET = {POSITIVE_FIRST: np.array([[2, 0, 1]]), NEGATIVE_FIRST: np.array([[2, 1, 0]])}
-"""The triplet (x, xp, xq) of three rows in the order in which they arrived."""
 
 
 @exact

@@ -13,8 +13,8 @@ from mloml.paper.statistics import OUTCOMES, outcome, welch, win_tie_loss
 AGREES = "agrees"
 LOWER = "differs: ours lower"
 HIGHER = "differs: ours higher"
+# Whose conclusions are counted side by side.
 SIDES = {"paper_mark": "paper", "our_mark": "ours", "our_mark_corrected": "ours, corrected test"}
-"""Whose conclusions are counted side by side."""
 VERDICTS = (AGREES, LOWER, HIGHER)
 
 COLUMNS = (
@@ -89,35 +89,20 @@ def compare_means(
 
 
 def _compare(
-    ours: dict[Any, Any],
-    theirs: dict[Any, Any],
-    mark: Mapping[Any, Any],
-    alpha: float,
-    draw: Draw,
-) -> dict[str, Any]:
-    ends = (ours["mean"], ours["std"], ours["splits"], theirs["error"], theirs["std"], SPLITS)
-    test = welch(*ends, between=draw.variance)
-    side = outcome(test.difference, test.p_value, alpha)
+    ours: dict[Any, Any], theirs: dict[Any, Any], mark: Mapping[Any, Any], alpha: float, draw: Draw
+) -> tuple[object, ...]:
+    """Return a row of the comparison, in the order of :data:`COLUMNS`."""
+    printed, measured = (theirs["error"], theirs["std"]), (ours["mean"], ours["std"], ours["splits"])
+    test = welch(*measured, *printed, SPLITS, between=draw.variance)
+    verdict = {"tie": AGREES, "loss": LOWER, "win": HIGHER}[outcome(test.difference, test.p_value, alpha)]
     paper_mark, our_mark = theirs.get("corrected_mark", theirs["mark"]), mark.get("mark_paired", "")
-    return {
-        "dataset": ours["dataset"],
-        "algorithm": ours["algorithm"],
-        "paper_mean": theirs["error"],
-        "paper_std": theirs["std"],
-        "our_mean": ours["mean"],
-        "our_std": ours["std"],
-        "our_splits": ours["splits"],
-        "difference": test.difference,
-        "statistic": test.statistic,
-        "p_value": test.p_value,
-        "verdict": {"tie": AGREES, "loss": LOWER, "win": HIGHER}[side],
-        "paper_mark": paper_mark if our_mark else "",
-        "our_mark": our_mark,
-        "our_mark_corrected": mark.get("mark_corrected", ""),
-        "same_conclusion": ("yes" if paper_mark == our_mark else "no") if our_mark else "",
-        "between_draws": draw.variance,
-        "note": "; ".join(filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw.note])),
-    }
+    same = "yes" if paper_mark == our_mark else "no"
+    conclusions = (paper_mark, our_mark, mark["mark_corrected"], same) if our_mark else ("",) * 4
+    notes = filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw.note])
+    return (
+        ours["dataset"], ours["algorithm"], *printed, *measured, *test, verdict,
+        *conclusions, draw.variance, "; ".join(notes),
+    )  # fmt: skip
 
 
 def verdict_counts(comparison: pd.DataFrame) -> pd.DataFrame:

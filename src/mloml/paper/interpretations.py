@@ -1,4 +1,4 @@
-"""Interpretations of the paper: those tried, the one chosen, and on which cells (``interpretations.yaml``)."""
+"""Interpretations of the paper: those tried, the one chosen, and on which cells."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mloml.paper.comparison import AGREES
 from mloml.paper.published import ALGORITHMS, DATASETS, PROPAGATIONS, paper_row
 
 DECIDED, SEEN, UNSEEN = "decided on", "only seen", "not looked at"
+# What a cell was in making a choice, the strongest first.
 LOOKS = (DECIDED, SEEN, UNSEEN)
-"""What a cell was in making a choice, the strongest first."""
 ANY = "any of them"
 
 

@@ -36,13 +36,10 @@ def regrets(P: Array, Q: Array, horizons: Sequence[int], phis: Sequence[float] =
     for T in horizons:
         best = best_fixed_matrix(P[:T], Q[:T])
         gap = best.loss - best.lower
+        fixed = ("I", np.eye(d), 0.0), ("0", np.zeros((d, d)), 0.0), ("best", best.U, gap)
         for phi in phis:
             losses = moml_losses(P[:T], Q[:T], step_size(T, phi))
-            for name, U, slack in (
-                ("I", np.eye(d), 0.0),
-                ("0", np.zeros((d, d)), 0.0),
-                ("best", best.U, gap),
-            ):
+            for name, U, slack in fixed:
                 row = _regret_row(losses, U, P[:T], Q[:T], phi)
                 rows.append({**row, "comparator": name, "hindsight_gap": slack})
     return pd.DataFrame(rows)

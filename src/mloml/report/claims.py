@@ -20,26 +20,26 @@ from mloml.paper.statistics import OUTCOMES, median_time
 
 REPRODUCED, IN_PART, NOT = "reproduced", "reproduced in part", "not reproduced"
 FALSE, UNTESTED = "false", "not tested"
+# The only words a verdict may be: false is for theorems, not tested for what has not been run.
 VERDICTS = (REPRODUCED, IN_PART, NOT, FALSE, UNTESTED)
-"""The only words a verdict may be: false is for theorems, not tested for what has not been run."""
 
 OWN = ("moml", "mloml_t", "mloml_s", "mloml_r")
 OTHERS = ("euclidean", "lmnn", "kissme", "lmdml", "mlcc", "rdml", "lego", "oasis", "opml", "slmoml")
 RECONSTRUCTIONS = ("mlcc", "slmoml")
 BP, FBP = (tuple(f"mloml_{a}_{strategy}" for a in "rst") for strategy in ("bp", "fbp"))
 DEEP = "mloml_r_5"
+# What Figure 8 compares each stack with: RDML from the identity, where its layers start.
 SHALLOW = {"rdml": "rdml_identity", "lego": "lego", "opml": "opml"}
-"""What Figure 8 compares each stack with: RDML from the identity, where its layers start."""
 FIGURE6 = ("balance", "ionosphere", "iris", "mlprove_paper")
 LEVEL, ROUNDING = 0.05, 1e-10
 NOTICEABLE = 0.01  # share by which a ratio of distances must fall to count
+# Largest exponent of time against features that still counts as quadratic (timings scatter, and matrices that
+# no longer fit into a cache take longer), and from which on it is nearer to cubic.
 QUADRATIC, NEARER_TO_CUBIC = 2.2, 2.5
-"""Largest exponent of time against features that still counts as quadratic (timings scatter, and matrices
-that no longer fit into a cache take longer), and from which on it is nearer to cubic."""
 
 Numbers = dict[str, Any]
+# A verdict, and the numbers it follows from, by the names that ``claims.yaml`` prints.
 Judged = tuple[str, Numbers]
-"""A verdict, and the numbers it follows from, by the names that ``claims.yaml`` prints."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from mloml.paper import compare_conclusions, compare_means, paper_row, verdict_counts
 from mloml.paper.comparison import AGREES, HIGHER, KNOWN_DRAWS, LOWER, UNKNOWN_DRAWS
-from mloml.paper.published import OWN, draws
 from mloml.paper.interpretations import count_by_look
+from mloml.paper.published import OWN, draws
 from mloml.paper.statistics import surviving
 from mloml.report.document import Figure, Grid, Table, number
 from mloml.report.figures.comparisons import agreement_figure, agreement_numbers
@@ -20,8 +20,8 @@ from mloml.report.tables import Results, text_grid
 
 ARROWS = {LOWER: "↓", HIGHER: "↑"}
 KINDS = ("the paper's own methods", "published baselines", "reconstructions")
+# The note of an algorithm that we rebuilt without its own paper.
 RECONSTRUCTION = "reconstruction"
-"""The note of an algorithm that we rebuilt without its own paper."""
 
 
 class Comparison(NamedTuple):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 DASH = "–"
+# Filled: the reference is significantly better than the column; open: significantly worse.
 MARKS = {"win": "•", "loss": "◦"}
-"""Filled: the reference is significantly better than the column; open: significantly worse."""
 
 
 def number(value: float) -> str:

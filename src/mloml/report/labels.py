@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from mloml.config.schema import DatasetConfig
     from mloml.experiments.study import StudyResult
 
+# Why each is missing, and which files would do, is said by the run and by Table I; a footnote is short.
 NOT_HERE = "not available here: see mloml data list"
-"""Why each is missing, and which files would do, is said by the run and by Table I; a footnote is short."""
 REGENERATED = "regenerated: drawn anew from the published generator, not UCI's own rows"
 
 

@@ -11,8 +11,8 @@ from jinja2 import Environment, StrictUndefined
 from mloml.report.document import MARKS, Column, Grid
 from mloml.report.render import TEMPLATES
 
+# Columns side by side; wider tables are stacked, as the paper does, to fit a page of article as well.
 BLOCK = 7
-"""Columns side by side; wider tables are stacked, as the paper does, to fit a page of article as well."""
 
 SPECIALS = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",

@@ -27,12 +27,12 @@ from mloml.report.publish import DOCUMENT, FORMAT, write_file
 from mloml.report.recipe import recipes
 from mloml.report.render import TEMPLATES
 
+# Folders of results that hold no artefacts of their own; the published reference has a page of its own.
 ELSEWHERE = ("store", "runs", "sweeps", "report", "reference")
-"""Folders of results that hold no artefacts of their own; the published reference has a page of its own."""
+# Of the screen: type of 7 points, right for print, becomes as large as the text of the page's tables.
 PIXELS_PER_INCH = 140
-"""Of the screen: type of 7 points, right for print, becomes as large as the text of the page's tables."""
+# In a picture of lines, points and type that is enough, and a third of the bytes.
 COLOURS = 64
-"""In a picture of lines, points and type that is enough, and a third of the bytes."""
 
 
 @dataclass

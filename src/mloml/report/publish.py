@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
     from mloml.report.recipe import Recipe
 
+# What the HTML page shows of an artefact, except for its pictures.
 DOCUMENT = "artefact.json"
-"""What the HTML page shows of an artefact, except for its pictures."""
 FORMAT = 2
 
 

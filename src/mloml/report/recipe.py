@@ -18,11 +18,11 @@ from mloml.report.document import Artefact
 if TYPE_CHECKING:
     from mloml.datasets import Dataset
 
+# As in the paper, then what is ours; others follow by name, and last those that read what others wrote.
 ORDER = (
     "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
     "protocols", "seeds", "signs", "differences", "draws", "beyond",
 )  # fmt: skip
-"""As in the paper, then what is ours; others follow by name, and last those that read what others wrote."""
 
 
 class Measured(NamedTuple):

@@ -16,10 +16,10 @@ from markupsafe import Markup
 from mloml.report.document import MARKS, Artefact, Entry, Figure, Grid, Row, number
 
 TEMPLATES = PackageLoader("mloml.report", "templates")
+# Columns whose entries are an algorithm's config name, for which its title is printed.
 NAMES = ("algorithm", "reference", "activation")
-"""Columns whose entries are an algorithm's config name, for which its title is printed."""
+# Longer tables, mostly numbers behind a curve, are named, not shown: pages must be easy to send.
 MOST_ROWS = 160
-"""Longer tables, mostly numbers behind a curve, are named, not shown: pages must be easy to send."""
 
 
 class Words(NamedTuple):

@@ -14,8 +14,8 @@ from mloml.report.render import frame_to_markdown
 if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
 
+# How the measured columns are shown; ``sweep.csv`` holds them as numbers.
 FORMS = {"error": "{:.4f}", "std": "{:.4f}", "seconds": "{:.2f}"}
-"""How the measured columns are shown; ``sweep.csv`` holds them as numbers."""
 
 
 def write_sweep(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:

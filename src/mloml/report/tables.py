@@ -9,7 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from mloml.paper.statistics import COLUMNS, OUTCOMES, against_reference, counts_against_reference
+from mloml.paper.statistics import (
+    COLUMNS,
+    OUTCOMES,
+    Ranking,
+    against_reference,
+    counts_against_reference,
+    rank_algorithms,
+)  # fmt: skip
 from mloml.report.document import Column, Entry, Grid, Row, Table, number
 from mloml.report.labels import Labels
 
@@ -190,3 +197,22 @@ def text_grid(
 
     uncounted = [name for name in labels.datasets if rows is None and name in labels.uncounted]
     return Grid(label, columns, lines(labels.counted if rows is None else rows), lines(uncounted))
+
+
+def ranking_of(results: Results) -> Ranking:
+    """Rank the algorithms over the counted datasets on which all of them are complete."""
+    means = results.means().dropna(axis="columns", how="all")
+    return rank_algorithms(means.dropna(axis="index", how="any"))
+
+
+def ranking_values(results: Results, ranking: Ranking) -> dict[str, Any]:
+    """Return over what the ranks were taken, and what Friedman's test says, for a template."""
+    return {
+        "algorithms": len(ranking.ranks),
+        "datasets": len(ranking.datasets),
+        "left_out": [name for name in results.labels.counted if name not in ranking.datasets],
+        "statistic": ranking.statistic,
+        "p_value": ranking.p_value,
+        "critical_difference": ranking.critical_difference,
+        "known": len(ranking.datasets) > 1 and len(ranking.ranks) > 1,
+    }

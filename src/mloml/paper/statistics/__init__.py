@@ -6,9 +6,9 @@ from mloml.paper.statistics.compare import (
     counts_against_reference, on_each_set, signed_rank_direction, surviving, win_tie_loss,
 )
 from mloml.paper.statistics.means import (
-    PRINTED_ROUNDING, Spread, median_time, spread_of_draws, welch, welch_half_width,
+    PRINTED_ROUNDING, Ranking, Spread, critical_difference, median_time, rank_algorithms, spread_of_draws,
+    welch, welch_half_width,
 )
 from mloml.paper.statistics.paired import (
     Difference, Gain, corrected_t, gain, holm, outcome, paired_t, wilcoxon,
 )
-from mloml.paper.statistics.ranks import Ranking, critical_difference, rank_algorithms

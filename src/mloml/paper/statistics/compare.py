@@ -13,8 +13,8 @@ import pandas as pd
 from scipy import stats
 
 from mloml.arrays import Array
+from mloml.paper.statistics.means import DIGITS
 from mloml.paper.statistics.paired import corrected_t, holm, outcome, paired_t, wilcoxon
-from mloml.paper.statistics.ranks import DIGITS
 
 COLUMNS = (
     "dataset", "algorithm", "reference", "splits", "mean", "std", "reference_mean", "difference",
@@ -63,8 +63,8 @@ def against_reference(
                 continue
             both = errors[[algorithm, other]].dropna()
             if len(both):
-                rows.append(_compare(str(dataset), algorithm, other, both, test_to_train, alpha))
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+                rows.append((str(dataset), algorithm, other, *_compare(both, test_to_train, alpha)))
+    table = pd.DataFrame(rows, columns=list(COLUMNS[:-2]))
     table["p_holm"] = holm(table["p_wilcoxon"].to_numpy(dtype=float))
     table["mark_holm"] = [
         outcome(d, p, alpha) for d, p in zip(table["difference"], table["p_holm"], strict=True)
@@ -72,26 +72,13 @@ def against_reference(
     return table
 
 
-def _compare(
-    dataset: str, algorithm: str, reference: str, errors: pd.DataFrame, test_to_train: float, alpha: float
-) -> dict[str, object]:
-    ours, theirs = errors[algorithm].to_numpy(dtype=float), errors[reference].to_numpy(dtype=float)
+def _compare(errors: pd.DataFrame, test_to_train: float, alpha: float) -> tuple[object, ...]:
+    """Return the numbers of a comparison, from the splits of the algorithm and of its reference."""
+    ours, theirs = errors.to_numpy(dtype=float).T
+    means = ours.mean(), ours.std(ddof=1) if len(ours) > 1 else 0.0, theirs.mean()
     plain, corrected = paired_t(ours, theirs), corrected_t(ours, theirs, test_to_train)
-    return {
-        "dataset": dataset,
-        "algorithm": algorithm,
-        "reference": reference,
-        "splits": len(ours),
-        "mean": float(ours.mean()),
-        "std": float(ours.std(ddof=1)) if len(ours) > 1 else 0.0,
-        "reference_mean": float(theirs.mean()),
-        "difference": plain.difference,
-        "p_paired": plain.p_value,
-        "mark_paired": outcome(plain.difference, plain.p_value, alpha),
-        "p_corrected": corrected.p_value,
-        "mark_corrected": outcome(corrected.difference, corrected.p_value, alpha),
-        "p_wilcoxon": wilcoxon(ours, theirs).p_value,
-    }
+    marks = [(test.p_value, outcome(test.difference, test.p_value, alpha)) for test in (plain, corrected)]
+    return (len(ours), *means, plain.difference, *marks[0], *marks[1], wilcoxon(ours, theirs).p_value)
 
 
 def counts_against_reference(
@@ -135,8 +122,8 @@ def surviving(comparisons: pd.DataFrame, mark: str) -> tuple[int, int]:
     return int((marked["mark_paired"] == marked[mark]).sum()), len(marked)
 
 
+# The errors of a method's splits, by dataset; only datasets on which every split has one.
 Halves = Mapping[str, Sequence[float]]
-"""The errors of a method's splits, by dataset; only datasets on which every split has one."""
 
 ON_A_SET = ("dataset", "splits", "mean", "reference_mean", "difference", "p_corrected", "outcome")
 OVER_SETS = ("sets", "median_difference", "wins", "ties", "losses", "p_wilcoxon", "p_holm", "verdict")

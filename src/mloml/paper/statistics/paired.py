@@ -189,14 +189,7 @@ def gain(before: ArrayLike, after: ArrayLike, test_to_train: float = 1.0, alpha:
     if n > 1:
         spread = float((first - second).std(ddof=1)) * math.sqrt(1 / n + test_to_train)
         half = float(stats.t.ppf(1 - alpha / 2, n - 1)) * spread
-    return Gain(
-        float(first.mean()),
-        float(second.mean()),
-        plain.difference,
-        plain.difference - half,
-        plain.difference + half,
-        plain.p_value,
-        outcome(plain.difference, plain.p_value, alpha),
-        corrected.p_value,
-        outcome(corrected.difference, corrected.p_value, alpha),
-    )
+    change = plain.difference
+    marks = [(test.p_value, outcome(test.difference, test.p_value, alpha)) for test in (plain, corrected)]
+    means = float(first.mean()), float(second.mean())
+    return Gain(*means, change, change - half, change + half, *marks[0], *marks[1])

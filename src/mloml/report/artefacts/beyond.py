@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,23 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from mloml.paper.beyond import EUCLIDEAN, STACKS, UNTRAINED, Errors, carry_out
-from mloml.paper.statistics import Ranking, complete_errors, win_tie_loss
+from mloml.paper.statistics import Halves, Pair, Ranking, compare_family, complete_errors, win_tie_loss
 from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Row, Table, number
 from mloml.report.figures.comparisons import cost_figure, critical_difference_figure
 from mloml.report.labels import Labels, labels_of
-from mloml.report.ranking import ranking_of, ranking_values
 from mloml.report.recipe import Recipe
-from mloml.report.tables import Results, summarise
+from mloml.report.tables import Results, ranking_of, ranking_values, summarise
 
 if TYPE_CHECKING:
     from mloml.config.schema import DatasetConfig
     from mloml.experiments.study import StudyResult
 
+EUCLIDEAN, ONE_LAYER, RIVALS = "euclidean", "moml", ("opml", "lmnn")
+STACKS = ("mloml_r", "mloml_s", "mloml_t")
+UNTRAINED = {name: f"{name}_untrained" for name in STACKS}
+
+Errors = Mapping[str, Halves]
+
+# What each protocol does to the samples.
 SCALINGS = {"clean": "unit rows", "standardised": "standardised features"}
-"""What each protocol does to the samples."""
 WORSE = ", and the trained stack errs more than the untrained one"
 ALONE, NOTHING_SHOWN = "the non-linearity alone does it", "nothing is shown"
+# What ``docs/beyond.md`` fixed for errors that are significantly smaller, larger, and neither.
 SAID = {
     "euclidean": ["helps beyond the paper", "harms", "no difference from Euclidean is shown on these sets"],
     "layers": ["layers help", "layers harm", "no difference between three layers and one is shown"],
@@ -38,14 +43,13 @@ SAID = {
     "untrained helps": ["learning the layers helps", ALONE + WORSE, ALONE],
     "scaling": ["beats it", "Euclidean beats it", "no difference is shown"],
 }  # fmt: skip
-"""What ``docs/beyond.md`` fixed for errors that are significantly smaller, larger, and neither."""
 NOTHING = "there is nothing to compare"
 ANSWERS = ["algorithm", "reference", "study", "verdict", "sets", "median_difference", "wins/ties/losses", "p"]
 COST = ["study", "algorithm", "sets", "seconds_per_row", "relative_error"]
+# Marks of a grid speak of the reference, outcomes of the method.
 MARK = {"win": "loss", "loss": "win", "tie": ""}
-"""Marks of a grid speak of the reference, outcomes of the method."""
+# Ends that part of a data set's note which says what of it was taken.
 SEE_RULE = ": see docs/beyond.md"
-"""Ends that part of a data set's note which says what of it was taken."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,44 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
         draw = partial(critical_difference_figure, study.ranking, starred)
         figures.append(Figure(f"critical_difference_{study.name}", draw, f"Ranks on {title}", ready=ready))
     return Artefact(values, tuple(tables), tuple(figures))
+
+
+def families(algorithms: Collection[str]) -> dict[str, list[Pair]]:
+    """Return the pairs of each test, among the methods of a study.
+
+    >>> families(["euclidean", "moml", "mloml_r"])["layers"]
+    [Pair(algorithm='mloml_r', reference='moml')]
+    """
+    pairs = {
+        "euclidean": [Pair(name, EUCLIDEAN) for name in algorithms if name != EUCLIDEAN],
+        "untrained": [Pair(name, untrained) for name, untrained in UNTRAINED.items()],
+        "layers": [Pair(name, ONE_LAYER) for name in STACKS],
+        "rivals": [Pair(name, rival) for rival in RIVALS for name in STACKS],
+    }
+    known = set(algorithms)
+    return {test: [pair for pair in mine if {*pair} <= known] for test, mine in pairs.items()}
+
+
+def carry_out(first: Errors, second: Errors) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Carry out all tests of a study, and compare its methods with Euclidean of a ``second``: ``scaling``.
+
+    Both studies have the same rows and halves under another scaling. Holm's family of ``scaling`` is the
+    learners, as in the test against Euclidean; Euclidean itself is a family of its own.
+
+    Returns
+    -------
+    over_sets, on_sets : DataFrame
+        A row per pair over the data sets, and a row per pair and data set, each with its ``test``.
+    """
+    tests = [(test, pairs, first) for test, pairs in families(first).items()]
+    learners = [Pair(name, EUCLIDEAN) for name in first if name != EUCLIDEAN]
+    tests += [("scaling", pairs, second) for pairs in ([Pair(EUCLIDEAN, EUCLIDEAN)], learners)]
+    parts = []
+    for test, pairs, other in tests:
+        both = {pair: (first.get(pair.algorithm, {}), other.get(pair.reference, {})) for pair in pairs}
+        parts.append([table.assign(test=test) for table in compare_family(both)])
+    over, on_sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
+    return over, on_sets
 
 
 def both_studies(first: Scaled, second: Scaled) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -265,21 +307,15 @@ def errors_grid(study: Scaled, on_sets: pd.DataFrame) -> Grid:
         errors = {name: tuple(found[dataset]) for name, found in study.errors.items() if dataset in found}
         means = {name: float(np.mean(found)) for name, found in errors.items()}
         lowest = min(map(number, means.values()), key=float, default="")
-        entries = {
-            name: Entry(
-                mean,
-                None,
-                MARK[outcomes.get((dataset, name), "tie")],
-                number(mean) == lowest,
-                errors=errors[name],
-            )
-            for name, mean in means.items()
-        }
-        missing = {name: gaps[dataset, name] for name in labels.algorithms if name not in means}
-        entries |= {name: Entry(note=reason) for name, reason in missing.items()}
-        details = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
-        row = tuple(entries[name] for name in labels.algorithms)
-        rows.append(Row(dataset, title, row, labels.note_of(dataset), details))
+        entries, details = [], []
+        for name in labels.algorithms:
+            if name in means:
+                mark, best = MARK[outcomes.get((dataset, name), "tie")], number(means[name]) == lowest
+                entries.append(Entry(means[name], None, mark, best, errors=errors[name]))
+            else:
+                entries.append(Entry(note=gaps[dataset, name]))
+                details.append(f"{name}: {gaps[dataset, name]}")
+        rows.append(Row(dataset, title, tuple(entries), labels.note_of(dataset), "; ".join(details)))
     columns = tuple(Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items())
     counts = tuple(
         win_tie_loss(mine.loc[mine["algorithm"] == name, "outcome"]) if name != EUCLIDEAN else ""

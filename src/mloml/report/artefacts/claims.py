@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,12 @@ from mloml.report.claims import CLAIMS, UNTESTED, VERDICTS
 from mloml.report.document import Artefact, Table, frame_grid
 from mloml.report.recipe import Recipe
 
+# Frames by ``artefact/table``, and :data:`RUNS`; what is missing is left out.
 Published = Mapping[str, pd.DataFrame]
-"""Frames by ``artefact/table``, and :data:`RUNS`; what is missing is left out."""
 
 RUNS = "claims/runs"
+# A protocol for trying things out: its few splits are not conclusive.
 TRIAL = "lite"
-"""A protocol for trying things out: its few splits are not conclusive."""
 CLAIMED, ADDED = "claimed", "added"
 COLUMNS = ("claim", "kind", "the paper", "measured", "verdict", "rule", "command", "shows", "numbers")
 SHOWN = ["claim", "the paper", "measured", "verdict"]
@@ -40,7 +39,7 @@ def read_runs(results: Path, artefacts: Iterable[str]) -> pd.DataFrame:
     for path in (path for name in artefacts for path in sorted((results / name).rglob("manifest.json"))):
         try:
             manifest: Any = json.loads(path.read_text(encoding="utf-8"))
-            protocol, git = manifest["config"]["protocol"], manifest.get("git", {})
+            protocol, git = manifest["config"]["protocol"], manifest.get("git") or {}
             changed = " with local changes" if git.get("dirty") else ""
             source = protocol["name"], protocol["splits"], str(git.get("revision") or "")[:12] + changed
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -97,7 +96,7 @@ def headline_counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
 def build(published: Published) -> Artefact:
     """Judge every claim by the tables there are."""
     claims, runs = claims_frame(published), published[RUNS]
-    latex = replace(frame_grid(claims[SHOWN], "tab:claims"), widths=LATEX_WIDTHS)
+    latex = frame_grid(claims[SHOWN], "tab:claims", LATEX_WIDTHS)
     trials = list(runs.loc[runs["protocol"] == TRIAL, "run"])
     values = {"counts": headline_counts(claims), "trials": trials, "linked": linked(claims)}
     tables = (

@@ -14,12 +14,12 @@ from scipy import stats
 
 from mloml import paper
 from mloml.paper.comparison import AGREES, HIGHER, LOWER
+from mloml.report.artefacts.table2 import SELECTIONS, selections_frame
 from mloml.report.comparison import ARROWS
 from mloml.report.document import Artefact, Figure, Table, number
 from mloml.report.figures.comparisons import sweeps_figure
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
-from mloml.report.selections import SELECTIONS, selections_frame
 from mloml.report.tables import summarise
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Knob:
         The value that the main tables have.
     values : dict
         For each value, the algorithm here that stands for a column of the paper's table. A title of
-        :data:`~mloml.report.selections.SELECTIONS` is a way of choosing, read from the same cells.
+        :data:`~mloml.report.artefacts.table2.SELECTIONS` is a way of choosing, read from the same cells.
     table : {"table2", "table3"}
         The paper's table that has the columns.
     """
@@ -107,7 +107,7 @@ def verdicts_frame(knobs: Sequence[Knob], complete: pd.DataFrame, selections: pd
     complete : DataFrame
         Complete cells: dataset, algorithm, mean, std, splits.
     selections : DataFrame
-        Means by the way the step size is chosen, see :func:`~mloml.report.selections.selections_frame`.
+        Means by the way the step size is chosen, see :func:`~.table2.selections_frame`.
 
     Returns
     -------

@@ -27,12 +27,12 @@ COLUMNS = (
     "paper_mark_corrected", "clean_mark_corrected", "same_corrected", "differs_by",
 )  # fmt: skip
 SAME = {"same": "same conclusion", "same_corrected": "same by the corrected test"}
+# What differs where the two protocols use different variants of a data set.
 ACCIDENTS = {"spect": "spect's label", "mlprove": "mlprove's labels among its features"}
-"""What differs where the two protocols use different variants of a data set."""
 PCA = "how PCA is fitted"
 
+# From an algorithm and the data sets of a row to what differs between the protocols.
 WhatDiffers = Callable[[str, tuple[str, str]], list[str]]
-"""From an algorithm and the data sets of a row to what differs between the protocols."""
 
 
 def build(paper_result: StudyResult, clean_result: StudyResult) -> Artefact:

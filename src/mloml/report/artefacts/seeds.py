@@ -19,8 +19,8 @@ from mloml.report.tables import Results, summarise, text_grid
 if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
 
+# What each seed says of a cell: agreement with the paper, and win/tie/loss of MLOML-r by two tests.
 ANSWERS = {"verdict": VERDICTS, "our_mark": OUTCOMES, "our_mark_corrected": OUTCOMES}
-"""What each seed says of a cell: agreement with the paper, and win/tie/loss of MLOML-r by two tests."""
 KEY = ["dataset", "algorithm"]
 
 

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
+from math import nan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from mloml import paper
+from mloml.experiments.selection import choose_per_dataset, choose_per_split, oracle
+from mloml.paper.statistics import Ranking, holm, outcome, welch, wilcoxon
 from mloml.report.comparison import compare_with_paper
-from mloml.report.document import Artefact, Figure, Table
+from mloml.report.document import Artefact, Figure, Grid, Table, number
 from mloml.report.figures.comparisons import critical_difference_figure
 from mloml.report.gains import gains_of
-from mloml.report.labels import labels_of
-from mloml.report.ranking import ranking_of, ranking_values, ranks_frame
+from mloml.report.labels import Labels, labels_of
 from mloml.report.recipe import Recipe
-from mloml.report.selections import closeness, selections_frame, selections_grid
-from mloml.report.tables import Results, build_grid, count_tables, summarise
+from mloml.report.tables import (
+    Results,
+    build_grid,
+    count_tables,
+    ranking_of,
+    ranking_values,
+    summarise,
+    text_grid,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
 
 REFERENCE, EUCLIDEAN = "mloml_r", "euclidean"
+RANKS = [
+    "algorithm", "mean_rank", "difference_to_reference", "critical_difference", "nemenyi",
+    "p_wilcoxon", "p_holm", "wilcoxon_holm",
+]  # fmt: skip
+# Three ways to choose the step size, from the same cells.
+SELECTIONS = {"per_split": "per split", "per_dataset": "one per dataset", "oracle": "oracle, not achievable"}
+CHOOSE = {"per_split": choose_per_split, "per_dataset": choose_per_dataset, "oracle": oracle}
 
 
 def build(result: StudyResult) -> Artefact:
@@ -76,6 +94,81 @@ def rank(results: Results, ready: bool) -> tuple[dict[str, Any], tuple[Table, ..
         (Table("ranks", ranks_frame(results, ranking, REFERENCE), "Mean ranks"),),
         (Figure("critical_difference", draw, "Critical-difference diagram", ready=ready),),
     )
+
+
+def ranks_frame(results: Results, ranking: Ranking, reference: str) -> pd.DataFrame:
+    """Return the mean ranks, and whether each differs from the reference's.
+
+    Two tests over datasets (Demšar 2006): Nemenyi's, which the diagram draws, and Wilcoxon's of the mean
+    errors with Holm's correction. Marks speak of the reference; without it in the ranking they are empty.
+    """
+    means, critical = results.means().reindex(index=list(ranking.datasets)), ranking.critical_difference
+    table = ranking.ranks.rename_axis("algorithm").to_frame("mean_rank").assign(critical_difference=critical)
+    table["difference_to_reference"] = table["mean_rank"] - ranking.ranks.get(reference, nan)
+    others = [name for name in table.index if reference in table.index and name != reference]
+    tests = [wilcoxon(means[name], means[reference]) for name in others]
+    p_values = [test.p_value for test in tests]
+    tested = pd.DataFrame({"p_wilcoxon": p_values, "p_holm": holm(p_values)}, index=others, dtype=float)
+    pairs = zip(tests, tested["p_holm"], strict=True)
+    tested["wilcoxon_holm"] = [outcome(test.difference, p) for test, p in pairs]
+    beyond = table["difference_to_reference"][others]
+    tested["nemenyi"] = [outcome(difference, abs(difference) <= critical) for difference in beyond]
+    table, marks = table.join(tested), ["wilcoxon_holm", "nemenyi"]
+    table[marks] = table[marks].astype(object).fillna("")
+    return table.reset_index()[RANKS]
+
+
+def selections_frame(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.DataFrame:
+    """Return mean and deviation of the test error under each selection, for complete cells with a choice."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        groups.setdefault((record["dataset"], record["algorithm"]), []).append(dict(record))
+    rows = []
+    for dataset in labels.datasets:
+        for algorithm in labels.algorithms:
+            mine = sorted(groups.get((dataset, algorithm), []), key=lambda record: record["split"])
+            if len(mine) == labels.splits and max(len(record["grid"]) for record in mine) > 1:
+                rows.append((dataset, algorithm, len(mine), *_errors(mine)))
+    columns = [f"{name}_{part}" for name in SELECTIONS for part in ("mean", "std")]
+    return pd.DataFrame(rows, columns=["dataset", "algorithm", "splits", *columns])
+
+
+def _errors(records: list[dict[str, Any]]) -> list[float]:
+    """Return mean and deviation of the error under each of the selections."""
+    found = []
+    for name in SELECTIONS:
+        errors = np.array([choice.error for choice in CHOOSE[name](records)])
+        found += [float(errors.mean()), float(errors.std(ddof=1)) if len(errors) > 1 else float("nan")]
+    return found
+
+
+def closeness(selections: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Compare each selection with the paper: agreeing cells and the sum of squared Welch statistics.
+
+    If a selection is the paper's, that sum is near the number of cells.
+    """
+    printed = {(cell["dataset"], cell["algorithm"]): cell for cell in published.to_dict("records")}
+    rows = []
+    for name, title in SELECTIONS.items():
+        tests = []
+        for cell in selections.to_dict("records"):
+            theirs = printed.get((paper.paper_row(cell["dataset"]), cell["algorithm"]))
+            if theirs is not None and cell["splits"] > 1:
+                ours = (cell[f"{name}_mean"], cell[f"{name}_std"], cell["splits"])
+                tests.append(welch(*ours, theirs["error"], theirs["std"], paper.SPLITS))
+        agreeing = sum(outcome(test.difference, test.p_value) == "tie" for test in tests)
+        square = sum(test.statistic**2 for test in tests)
+        rows.append((title, len(tests), agreeing, f"{square:.1f}"))
+    return pd.DataFrame(rows, columns=["step size chosen", "cells", "agree with the paper", "sum of z²"])
+
+
+def selections_grid(selections: pd.DataFrame, labels: Labels) -> Grid:
+    """Return the three means of every dataset and algorithm in one entry."""
+    cells = {
+        (cell["dataset"], cell["algorithm"]): " / ".join(number(cell[f"{name}_mean"]) for name in SELECTIONS)
+        for cell in selections.to_dict("records")
+    }
+    return text_grid(labels, "tab:selections", cells)
 
 
 RECIPE = Recipe(

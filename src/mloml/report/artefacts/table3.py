@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
     from mloml.config.schema import Study
     from mloml.experiments.study import StudyResult
 
+# Propagation strategies by the ending of a variant's name; FP is the algorithm itself, without an ending.
 STRATEGIES = {"bp": "BP", "bp_cv": "BP, rate by CV", "fbp": "FBP", "fp": "FP"}
-"""Propagation strategies by the ending of a variant's name; FP is the algorithm itself, without an ending."""
+# BP at the protocol's learning rate, and at one chosen by cross-validation.
 RATES = {"bp": "fixed", "bp_cv": "chosen"}
-"""BP at the protocol's learning rate, and at one chosen by cross-validation."""
+# Columns of :func:`catching_up_frame`: who leads after one scan, and what it means to catch up.
 GOALS = {
     "level": ("FBP", "BP reaches FBP's error after one scan"),
     "same": ("FBP", "BP reaches FBP's error after the same scan"),
     "back": ("BP", "FBP reaches BP's error after one scan"),
 }
-"""Columns of :func:`catching_up_frame`: who leads after one scan, and what it means to catch up."""
 CATCHING_UP = (
     "dataset", "activation", "rate", "split", "fbp_first", "bp_first", "scans", *GOALS, "counted",
 )  # fmt: skip
@@ -170,28 +171,21 @@ def convergence_frame(numbers: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     ``*_catches_up`` is the first scan at which BP's mean error is no higher than FBP's after one scan;
     empty when it never is. :func:`catching_up_frame` has single splits.
     """
-    curves = {
-        (str(dataset), str(algorithm)): part.sort_values("scan")["mean"].to_numpy()
-        for (dataset, algorithm), part in numbers.groupby(["dataset", "algorithm"], sort=False)
-    }
+    means = numbers.groupby(["dataset", "algorithm"], sort=False)["mean"]
+    curves: Any = {place: curve.to_numpy() for place, curve in means}
     rows = []
-    for base in activations(labels.algorithms):
-        for dataset in labels.datasets:
-            known = {
-                s: curves[dataset, variant(base, s)]
-                for s in STRATEGIES
-                if (dataset, variant(base, s)) in curves
-            }
-            if "fbp" not in known or "bp" not in known:
-                continue
-            row: dict[str, Any] = {"dataset": dataset, "activation": base}
-            for strategy in STRATEGIES:
-                row[f"{strategy}_first"] = known[strategy][0] if strategy in known else None
-                row[f"{strategy}_last"] = known[strategy][-1] if strategy in known else None
-            for rate in RATES:
-                reached = rate in known and first_scan(known[rate] <= known["fbp"][0])
-                row[f"{rate}_catches_up"] = reached or None
-            rows.append({**row, "counted": dataset not in labels.uncounted})
+    for base, dataset in product(activations(labels.algorithms), labels.datasets):
+        known = {strategy: curves.get((dataset, variant(base, strategy))) for strategy in STRATEGIES}
+        if known["fbp"] is None or known["bp"] is None:
+            continue
+        row: dict[str, Any] = {"dataset": dataset, "activation": base}
+        for strategy, curve in known.items():
+            row[f"{strategy}_first"] = None if curve is None else curve[0]
+            row[f"{strategy}_last"] = None if curve is None else curve[-1]
+        for rate in RATES:
+            caught_up = None if known[rate] is None else first_scan(known[rate] <= known["fbp"][0])
+            row[f"{rate}_catches_up"] = caught_up
+        rows.append({**row, "counted": dataset not in labels.uncounted})
     return pd.DataFrame(rows)
 
 
@@ -214,17 +208,15 @@ def catching_up_frame(curves: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """
     errors = by_split(curves, "scan")
     rows = []
-    for base in activations(labels.algorithms):
-        for dataset in labels.datasets:
-            for rate in RATES:
-                ours, theirs = (errors.get((dataset, variant(base, name))) for name in ("fbp", rate))
-                if ours is None or theirs is None:
-                    continue
-                for split in ours.index.intersection(theirs.index):
-                    fbp, bp = ours.loc[split].to_numpy(), theirs.loc[split].to_numpy()
-                    goals = [first_scan(reached) for reached in (bp <= fbp[0], bp <= fbp, fbp <= bp[0])]
-                    counted = dataset not in labels.uncounted
-                    rows.append((dataset, base, rate, split, fbp[0], bp[0], len(bp), *goals, counted))
+    for base, dataset, rate in product(activations(labels.algorithms), labels.datasets, RATES):
+        ours, theirs = (errors.get((dataset, variant(base, name))) for name in ("fbp", rate))
+        if ours is None or theirs is None:
+            continue
+        for split in ours.index.intersection(theirs.index):
+            fbp, bp = ours.loc[split].to_numpy(), theirs.loc[split].to_numpy()
+            goals = [first_scan(reached) for reached in (bp <= fbp[0], bp <= fbp, fbp <= bp[0])]
+            counted = dataset not in labels.uncounted
+            rows.append((dataset, base, rate, split, fbp[0], bp[0], len(bp), *goals, counted))
     return pd.DataFrame(rows, columns=list(CATCHING_UP))
 
 

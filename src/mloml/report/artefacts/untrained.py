@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ENDING = "_untrained"
 EUCLIDEAN = "euclidean"
 SHALLOW = ("moml", "moml_split")
+# Published gains below this are 0 as printed.
 SMALLEST = 0.0005
-"""Published gains below this are 0 as printed."""
 
 
 def build(result: StudyResult) -> Artefact:
