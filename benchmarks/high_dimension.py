@@ -68,10 +68,7 @@ def methods(k: int, d: int, n: int, sparse: bool) -> dict[str, tuple[tuple[float
             lambda g: make_pipeline(TruncatedSVD(k, random_state=0), Normalizer(), MOML(g, **common)),
         ),
         "MOML, diagonal": (wide, lambda g: make_pipeline(Normalizer(), DiagonalMOML(g, **common))),
-        f"MOML, rank {k}": (
-            usual,
-            lambda g: make_pipeline(Normalizer(), LowRankMOML(k, gamma=g, **common)),
-        ),
+        f"MOML, rank {k}": (usual, lambda g: make_pipeline(Normalizer(), LowRankMOML(k, gamma=g, **common))),
         f"MLOML, rank {k}": (
             usual,
             lambda g: make_pipeline(Normalizer(), MLOML(gamma=g, n_components=k, **common)),

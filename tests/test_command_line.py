@@ -91,11 +91,7 @@ def test_the_command_of_a_cell_composes_to_that_cell(experiment, overrides, tmp_
     study = compose_study(experiment, overrides)
     for dataset, algorithm in zip(study.datasets[-1:] * 2, study.algorithms[-2:], strict=False):
         cell = SimpleNamespace(
-            dataset=dataset.name,
-            algorithm=algorithm,
-            protocol=study.protocol,
-            split=3,
-            record=study.record,
+            dataset=dataset.name, algorithm=algorithm, protocol=study.protocol, split=3, record=study.record
         )
         program, *words = shlex.split(rerun_command(study, cell))
         again = compose_run(Words.of(words, sweeps=True).with_folders()).study

@@ -1,7 +1,5 @@
 """The learners in river: its own checks, dicts with features that come and go, targets of any kind."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -6,8 +6,6 @@
 (4, 4)
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -22,8 +22,6 @@ Flags: -m sweep; --config-dir FOLDER adds configs of your own (laid out like con
 Completion in the shell: eval "$(mloml -sc install=bash)"
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

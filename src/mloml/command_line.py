@@ -95,9 +95,7 @@ class Words(argparse.Namespace):
         words, unknown = parser.parse_known_intermixed_args(list(arguments), cls())
         if unknown:
             known = f"only {'-m, ' if sweeps else ''}--config-dir FOLDER, --cfg job and --help"
-            raise ConfigError(
-                f"{unknown[0]}: no such flag here, {known}; overrides have no dashes: dataset=iris"
-            )
+            raise ConfigError(f"{unknown[0]}: no such flag here, {known}; overrides have no dashes")
         for flag in ("resolve", "package"):
             if getattr(words, flag) and not words.cfg:
                 raise ConfigError(f"--{flag}: goes with --cfg job only")

@@ -1,7 +1,5 @@
 """Errors written for the person at the keyboard: one line, no traceback needed."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

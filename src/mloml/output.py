@@ -1,7 +1,5 @@
 """How a program runs to its end: one line for what goes wrong, an exit code, never a traceback."""
 
-from __future__ import annotations
-
 import atexit
 import io
 import os

@@ -3,8 +3,6 @@
 Needs river: ``pip install 'mloml[river]'``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping
 from copy import deepcopy
 from math import isfinite

@@ -1,7 +1,5 @@
 """A web server on loopback that behaves, or misbehaves, as told; archives made on the spot."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

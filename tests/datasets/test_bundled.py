@@ -1,7 +1,5 @@
 """The bundled sets: shapes, counts, single rows known from UCI's files, and the rule of docs/beyond.md."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """`mloml data list | fetch | show`."""
 
-from __future__ import annotations
-
 import pytest
 
 from mloml.datasets import catalogue

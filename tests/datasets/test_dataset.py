@@ -1,7 +1,5 @@
 """A table becomes a data set: labels are coded, and what does not fit the catalogue is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

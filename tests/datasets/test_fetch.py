@@ -1,7 +1,5 @@
 """UCI and OpenML through the real client code, against a server on loopback that fails in every way."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import threading

@@ -1,7 +1,5 @@
 """Balance against its rule, waveform against Breiman's definition."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

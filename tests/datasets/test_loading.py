@@ -1,7 +1,5 @@
 """Which source is taken, files of the user's, and datasets of one's own."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import lzma

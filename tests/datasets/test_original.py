@@ -1,7 +1,5 @@
 """UCI's own files in every format, and archives that nobody should trust."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import io

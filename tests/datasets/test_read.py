@@ -1,7 +1,5 @@
 """Text in, table out; what cannot be used is named by file, line and column."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

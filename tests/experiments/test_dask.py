@@ -19,25 +19,29 @@ class Echo(DaskBackend):
         return self._client.submit(str, job.cell.key, key=job.cell.key, pure=False)
 
 
-@pytest.mark.slow
-def test_workers_are_waited_for_and_so_is_a_word_that_died_with_its_worker(lab, monkeypatch):
+def test_a_scheduler_without_workers_is_waited_for_and_the_run_says_so():
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster:
-        backend = Echo(cluster.scheduler_address)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        backend = DaskBackend(cluster.scheduler_address)
         assert "the dask scheduler has no workers yet" in backend.remark
-        jobs = [SimpleNamespace(cell=SimpleNamespace(key=name)) for name in ("first", "second")]
-        cluster.scale(1)
-        outcomes = backend.run(jobs)
-        told = {next(outcomes)}
-        (other,) = {"first", "second"} - told
-        state = backend._client.futures[other]
-        lab.wait_until(lambda: state.status == "finished")  # and in the queue of those that ended
-        (worker,) = backend._client.run(os.getpid).values()
-        os.kill(worker, signal.SIGKILL)
-        lab.wait_until(lambda: state.status != "finished")
-        assert told | set(outcomes) == {"first", "second"}
         backend.close()
+
+
+@pytest.mark.slow
+def test_a_task_whose_word_died_with_its_worker_is_waited_for_again(lab):
+    backend = Echo(n_jobs=1)
+    jobs = [SimpleNamespace(cell=SimpleNamespace(key=name)) for name in ("first", "second")]
+    outcomes = backend.run(jobs)
+    told = {next(outcomes)}
+    (other,) = {"first", "second"} - told
+    state = backend._client.futures[other]
+    lab.wait_until(lambda: state.status == "finished")  # and in the queue of those that ended
+    (worker,) = backend._client.run(os.getpid).values()
+    os.kill(worker, signal.SIGKILL)
+    lab.wait_until(lambda: state.status != "finished")
+    assert told | set(outcomes) == {"first", "second"}
+    backend.close()
 
 
 def test_a_word_that_is_lost_as_it_is_asked_for_is_a_death_and_no_traceback(tmp_path):

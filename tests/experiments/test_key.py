@@ -1,7 +1,5 @@
 """One list of what a cell follows from: the key is its hash, and what is not named as irrelevant counts."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

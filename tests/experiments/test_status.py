@@ -6,7 +6,7 @@ import pytest
 from tests.experiments.test_manifest import artefact  # noqa: F401
 
 from mloml.errors import MlomlError
-from mloml.experiments.status import BEGIN, END, main
+from mloml.experiments.status import main
 
 # ruff: noqa: F811
 
@@ -65,23 +65,3 @@ def test_costs_are_measured_from_the_stored_cells(artefact, capsys):
     assert "| euclidean | 2.00 | 2.00 |" in output  # the median of 1.5 and 2.5
     assert "30 cells over 30 splits are 1:00 of one core, the longest cell 2.5 s" in output
     assert "| 2 | 0:30 |" in output and "| 128 | 0:02 |" in output  # never less than the longest cell
-
-
-def test_costs_are_written_into_a_page_between_its_markers(artefact, tmp_path):
-    folder, *_ = artefact
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold figures\n{END}\nafter\n")
-    arguments = ["--into", str(page), "--results", str(folder.parent)]
-    main(arguments)
-    once = page.read_text()
-    assert once.startswith("before\n") and once.endswith("after\n")
-    assert "| euclidean | 1.50 |" in once and "old figures" not in once
-    main(arguments)
-    assert page.read_text() == once
-    page.write_text("no markers")
-    with pytest.raises(MlomlError, match="has no place for costs"):
-        main(arguments)
-    page.write_bytes(b"\xff\xfe")
-    for path in (page, tmp_path / "no.md", tmp_path):
-        with pytest.raises(MlomlError, match=rf"^--into {path}: cannot be read \("):
-            main(["--into", str(path), "--results", str(tmp_path)])

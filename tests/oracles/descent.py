@@ -1,7 +1,5 @@
 """L-BFGS's inverse Hessian as a matrix, by the update formula."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mloml.arrays import Array

@@ -1,7 +1,5 @@
 """LMDML visit by visit, with all distances and the inverse computed anew: slow and obvious."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mloml.arrays import Array, Codes, Index

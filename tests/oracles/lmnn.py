@@ -1,7 +1,5 @@
 """LMNN's target neighbours, objective and gradient triple by triple, in their most obvious form."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mloml.arrays import Array, Codes, Index

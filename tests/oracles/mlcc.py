@@ -1,7 +1,5 @@
 """ML-CC's objectives as sums over all constraints, and k-means, in their most obvious form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

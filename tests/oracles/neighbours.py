@@ -1,7 +1,5 @@
 """k nearest neighbours and votes in plain NumPy, in their most obvious form."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

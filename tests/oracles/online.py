@@ -5,8 +5,6 @@ counters ``[updates, cone failures]`` and the settings, and returns what is lear
 one for each triplet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

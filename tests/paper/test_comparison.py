@@ -1,7 +1,5 @@
 """Verdicts on single cells with known answers, and their counts."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from scipy import stats
@@ -18,8 +16,7 @@ def marks(*cells: tuple[str, str, str]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("mean", "verdict"),
-    [(0.037, "agrees"), (0.055, "differs: ours higher"), (0.020, "differs: ours lower")],
+    ("mean", "verdict"), [(0.037, "agrees"), (0.055, "differs: ours higher"), (0.020, "differs: ours lower")]
 )
 def test_verdict_of_iris_euclidean(mean: float, verdict: str) -> None:
     row = paper.compare_means(summary(("iris", "euclidean", mean, 0.016, 30)), marks(), paper.table2()).iloc[

@@ -1,7 +1,5 @@
 """Interpretations that were tried: the list is sound, and cells are sorted by what they were in choosing."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """The paper's tables as data: complete, and consistent with the counts printed below them."""
 
-from __future__ import annotations
-
 import pytest
 
 from mloml import paper

@@ -1,7 +1,5 @@
 """The measurements run and are complete; how fast things are decides no test."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mloml.experiments.refit import Halves

@@ -3,8 +3,6 @@
 Nothing here is imported from the package, so that a mistake there is not made here a second time.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

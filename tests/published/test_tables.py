@@ -1,7 +1,5 @@
 """Tables II and III, seeds and protocols: published verdicts, marks and counts, from the cells once more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

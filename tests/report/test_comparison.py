@@ -1,7 +1,5 @@
 """Ours beside the paper: verdicts by kind, conclusions, tests, and what the figure shows."""
 
-from __future__ import annotations
-
 import pytest
 
 from mloml import paper

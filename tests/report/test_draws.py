@@ -1,7 +1,5 @@
 """The variance between draws, recomputed from the cells, and the distance from the paper's mean."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Figures that compare methods: intervals are those of the verdicts, ranks stand where they belong."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Gains over the same splits, against SciPy, and their tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

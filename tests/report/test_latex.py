@@ -1,7 +1,5 @@
 """LaTeX compiles by itself and inside article and IEEEtran; without TeX its syntax is checked."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Artefacts by name: those of the project, and a stranger's, from a module, a template and an experiment."""
 
-from __future__ import annotations
-
 import ast
 import json
 

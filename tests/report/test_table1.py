@@ -1,7 +1,5 @@
 """Table I: sizes beside the paper's, and what is missing."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from mloml.report.artefacts.table1 import build

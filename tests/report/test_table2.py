@@ -1,7 +1,5 @@
 """Table II: order, ranks against SciPy, three ways of choosing the step size, uncounted data sets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Table III and the three questions beside it, from cells with known answers."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from mloml.report.artefacts import table3

@@ -1,7 +1,5 @@
 """The table's model: what is shown, marked, counted, and what is a dash instead."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """From the config tree and the command line to validated dataclasses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]

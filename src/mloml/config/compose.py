@@ -4,8 +4,6 @@ The tree is ``conf/``, and folders of the user's laid out like it, which travel 
 ``hydra.searchpath=[FOLDER]`` (``--config-dir FOLDER`` on a command line).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

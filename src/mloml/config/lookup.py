@@ -1,7 +1,5 @@
 """From the name in a config to the class of a learner: the package's own, or any importable estimator."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time

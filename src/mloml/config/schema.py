@@ -4,8 +4,6 @@ These dataclasses are plain data. They know types and ranges; Hydra composes the
 (see :mod:`mloml.config.compose`), and everything downstream receives them validated.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

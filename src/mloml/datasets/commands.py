@@ -1,7 +1,5 @@
 """``mloml data list | fetch | show``: what there is, where it comes from, and getting it."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import sys

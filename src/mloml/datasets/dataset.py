@@ -1,7 +1,5 @@
 """A table as it was read, and the data set it becomes once it has passed its checks."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A file is kept with a note of its checksum. From then on it must have that check
 catalogue where there is one: a file that differs is refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

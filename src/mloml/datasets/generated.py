@@ -1,7 +1,5 @@
 """Data sets that need no fetching: bundled, made by a rule (balance, waveform), and the paper's variants."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

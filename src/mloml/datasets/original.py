@@ -4,8 +4,6 @@ Nothing is written to disk under a name from an archive, links are not followed 
 archive with a member that points outside, a link, or more bytes than the data set can have is refused.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import hashlib

@@ -4,8 +4,6 @@ Python's own csv module splits the lines, because it knows the line of each row 
 spans several of them; NumPy converts the values.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

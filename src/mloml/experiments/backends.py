@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# How long a worker without work stays: a sweep's next job finds it warm, a notebook gets its memory back.
 IDLE_SECONDS = 120
-"""How long a worker without work stays: a sweep's next job finds it warm, a notebook gets its memory back."""
 
 
 class Backend(Protocol):
     """What a study needs to know of the place where its cells are computed."""
 
     n_jobs: int
+    # What to tell before cells are computed, if anything.
     remark: str
-    """What to tell before cells are computed, if anything."""
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Yield one outcome per job, in any order; closing the iterator early abandons the rest."""

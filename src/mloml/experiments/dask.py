@@ -1,7 +1,5 @@
 """Cells on a dask.distributed cluster: a running one, or one of worker processes started here."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Generator, Sequence
@@ -62,9 +60,16 @@ class DaskBackend:
         from distributed import as_completed
 
         futures = {self._submit(job): job for job in jobs}
+        waiting = as_completed(list(futures))
         try:
-            for future in as_completed(list(futures)):
-                yield outcome_of(future, futures.pop(future))
+            for future in waiting:
+                if future.status in (
+                    "lost",
+                    "pending",
+                ):  # its worker died with the word: it is computed again
+                    waiting.add(future)
+                else:
+                    yield outcome_of(future, futures.pop(future))
         finally:
             if futures:
                 self._client.cancel(list(futures), force=True)
@@ -80,7 +85,7 @@ class DaskBackend:
 
 
 def outcome_of(future: Any, job: Job) -> Outcome:
-    """Return what a task came to; one whose word died with its worker is computed again, and waited for."""
+    """Return what a task came to."""
     from distributed import CancelledError, KilledWorker
 
     try:
@@ -89,9 +94,8 @@ def outcome_of(future: Any, job: Job) -> Outcome:
     except KilledWorker:  # dask gave it to several workers, and all of them died
         return lost(job) or dead(job)
     except CancelledError:
-        raise MlomlError(
-            "the dask scheduler is gone; what is stored is safe: run the same command again"
-        ) from None
+        reason = "the dask scheduler is gone; what is stored is safe: run the same command again"
+        raise MlomlError(reason) from None
 
 
 def _compute(job: Job) -> Outcome:

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from mloml.datasets import Dataset
     from mloml.experiments.cell import Cell
 
+# Characters kept of an exception.
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 20_000
-"""Characters kept of an exception."""
 
+# A cell whose worker died this often is given up.
 MOST_ATTEMPTS = 2
-"""A cell whose worker died this often is given up."""
 
+# How often a job is handed out before it is given up, should its workers die before they even begin it.
 MOST_STARTS = 4
-"""How often a job is handed out before it is given up, should its workers die before they even begin it."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,8 @@ def prepare_for(job: Job) -> Dataset:
     return data
 
 
+# Names of the algorithms whose compiled code this process has met.
 _warm: set[str] = set()
-"""Names of the algorithms whose compiled code this process has met."""
 
 
 def warm_up(learner: Any) -> None:
@@ -254,8 +254,8 @@ def _require_same_code(cell: Cell) -> None:
         )
 
 
+# The dataset that this process used last; jobs come ordered by dataset.
 _loaded: dict[str, Dataset] = {}
-"""The dataset that this process used last; jobs come ordered by dataset."""
 
 
 def _dataset(job: Job) -> Dataset:

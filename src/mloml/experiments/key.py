@@ -19,6 +19,7 @@ from mloml.experiments.preprocessing import needs_pca
 if TYPE_CHECKING:
     from mloml.experiments.cell import Cell
 
+# Fields that change no result.
 IRRELEVANT = frozenset(
     {
         "features",  # acts through protocol.pca, which data too narrow for PCA do not have
@@ -31,7 +32,6 @@ IRRELEVANT = frozenset(
         "protocol.moml_cone",
     }
 )
-"""Fields that change no result."""
 
 
 def key_fields(cell: Cell) -> dict[str, Any]:

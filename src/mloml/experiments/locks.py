@@ -1,7 +1,5 @@
 """Locks on files: the system frees them when their process ends, in whatever way it does."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

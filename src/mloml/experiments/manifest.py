@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mloml.config.schema import Study
 
 MANIFEST = "manifest.json"
+# Config keys whose values tell of somebody's machine rather than of the results.
 PRIVATE = ("dir", "cache", "results", "address", "path", "slurm", "folders")
-"""Config keys whose values tell of somebody's machine rather than of the results."""
 
 
 @dataclass(frozen=True)

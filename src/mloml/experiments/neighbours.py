@@ -6,8 +6,6 @@ ties, so a search through ``|a|² - 2ab + |b|²`` alone would change its error: 
 candidates here.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +21,11 @@ from mloml.learners.neighbours import halvings, majority, most_similar_rows, nea
 # Products are made of this many test rows and training rows at a time: few enough to stay in the cache.
 _TEST_ROWS, _TRAIN_ROWS = 128, 4096
 
+# Multiplications of one core.
 _PRODUCTS_PER_MINUTE = 1.2e12
-"""Multiplications of one core."""
 
+# What NumPy and the learners raise when a step size is too large for the data.
 DIVERGED = (ArithmeticError, np.linalg.LinAlgError)
-"""What NumPy and the learners raise when a step size is too large for the data."""
 
 
 def nearest_neighbours(train: Array, test: Array, k: int) -> Index:

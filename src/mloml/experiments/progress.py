@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from mloml.experiments.cell import Cell
     from mloml.experiments.study import StudyResult
 
+# Pause between plain lines, where there is no terminal for a bar.
 LINE_SECONDS = 10.0
-"""Pause between plain lines, where there is no terminal for a bar."""
 
+# Files and pipes have no width of their own; 80 characters would cut a table off.
 FILE_WIDTH = 200
-"""Files and pipes have no width of their own; 80 characters would cut a table off."""
 
 NAME_WIDTH, COLUMN_WIDTH = 16, 14
 

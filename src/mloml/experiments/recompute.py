@@ -1,7 +1,5 @@
 """`mloml status --recompute N`: compute a sample of an artefact's cells again, compare, store nothing."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter
@@ -22,14 +20,9 @@ from mloml.experiments.plan import Plan, make_plan
 from mloml.experiments.progress import FILE_WIDTH
 from mloml.experiments.store import Store
 
-VERDICTS = (
-    "equal",
-    "different",
-    "equal, other code or versions",
-    "different, other code or versions",
-    "skipped",
-)
-"""What can come of a cell; only ``different`` is wrong: the same code and versions gave another result."""
+# What can come of a cell; only ``different`` is wrong: the same code and versions gave another result.
+OTHER = ", other code or versions"
+VERDICTS = ("equal", "different", f"equal{OTHER}", f"different{OTHER}", "skipped")
 
 
 class Row(NamedTuple):
@@ -94,11 +87,8 @@ def compare(
     for row in rows:
         cell = cells.get(row[:3])
         if cell is None or cell.checksum != manifest["datasets"].get(row.dataset, {}).get("checksum"):
-            yield (
-                row,
-                "skipped",
-                f"the data or the learner of {row.dataset}/{row.algorithm} are not those of then",
-            )
+            reason = f"the data or the learner of {row.dataset}/{row.algorithm} are not those of then"
+            yield row, "skipped", reason
         else:
             jobs[cell.key] = row, plan.job(cell, Path(), "")
     for key, (error, chosen) in in_processes(_compute, [job for _, job in jobs.values()], 2):
@@ -106,7 +96,7 @@ def compare(
         equal = (float(row.error), json.loads(row.chosen)) == (error, chosen)
         record = store.read_cell(row.dataset, row.algorithm, row.split, row.key) or {}
         same = row.key == key and record.get("versions") == versions()
-        verdict = ("equal" if equal else "different") + ("" if same else ", other code or versions")
+        verdict = ("equal" if equal else "different") + ("" if same else OTHER)
         yield row, verdict, f"stored {row.error} with {row.chosen}, now {error} with {json.dumps(chosen)}"
 
 
@@ -151,8 +141,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], list[Row]]:
         done = cells.loc[cells["status"] == "ok", list(Row._fields)]
         return manifest, [Row(*row) for row in done.itertuples(index=False)]
     except FileNotFoundError as error:
-        raise MlomlError(
-            f"{folder}: there is no {Path(error.filename).name}, so no cells to compute"
-        ) from None
+        name = Path(error.filename).name
+        raise MlomlError(f"{folder}: there is no {name}, so no cells to compute") from None
     except (OSError, ValueError, KeyError, TypeError):
         raise MlomlError(f"{folder}: manifest.json or cells.csv is damaged") from None

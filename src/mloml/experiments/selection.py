@@ -4,8 +4,6 @@ Every grid value is also fitted on the whole half and tested, so that the choice
 and the oracle follow from the same records without refitting.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Cells in the jobs of a batch system, through submitit: one job per (dataset, algorithm)."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Generator, Mapping, Sequence

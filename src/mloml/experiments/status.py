@@ -1,7 +1,5 @@
 """`mloml status`: whether artefacts still match the store and the code, and what their cells cost."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterable, Sequence
@@ -11,11 +9,9 @@ from mloml.errors import MlomlError
 from mloml.experiments.manifest import MANIFEST, check
 from mloml.experiments.progress import clock
 from mloml.experiments.store import Record, Store
-from mloml.files import write_atomically
 
 CORES = (2, 16, 128)
 FULL_SPLITS = 30
-BEGIN, END = "<!-- costs: written by `mloml status --cost --into` -->", "<!-- end of costs -->"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +22,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--results", type=Path, help="results folder (the one that the artefacts are in, else results)"
     )
     parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="write the costs between a page's markers")
     parser.add_argument(
         "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
     )
@@ -37,9 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise MlomlError(f"--recompute {arguments.recompute}: must be a number of cells, at least 1")
     results = arguments.results or _results_around(arguments.folder)
     store = Store(results / "store")
-    if arguments.cost or arguments.into:
-        report = cost_report(store.records())
-        _fill_in(arguments.into, report) if arguments.into else print(report)
+    if arguments.cost:
+        print(cost_report(store.records()))
         return 0
     # What the repository brings along was made by other code, and its cells are not in this store.
     own = [
@@ -119,16 +113,3 @@ def cost_report(records: Iterable[Record]) -> str:
 
 def _line(name: object, words: Iterable[object]) -> str:
     return f"| {' | '.join(map(str, [name, *words]))} |"
-
-
-def _fill_in(page: Path, report: str) -> None:
-    """Replace what stands between the two markers of a page by a report."""
-    try:
-        text = page.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise MlomlError(f"--into {page}: cannot be read ({reason})") from None
-    if BEGIN not in text or END not in text:
-        raise MlomlError(f"{page}: has no place for costs, the lines {BEGIN} and {END}")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    write_atomically(page, f"{before}{BEGIN}\n\n{report}\n\n{END}{after}")

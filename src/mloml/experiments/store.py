@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
+# Columns of ``cells.csv``.
 COLUMNS = ("dataset", "algorithm", "split", "error", "chosen", "seconds", "status", "protocol", "key")
-"""Columns of ``cells.csv``."""
 
+# A record takes a few thousand bytes; whatever is larger than this is none.
 MOST_BYTES = 1 << 26
-"""A record takes a few thousand bytes; whatever is larger than this is none."""
 
+# Three hundred years: no cell takes longer.
 MOST_SECONDS = 1e10
-"""Three hundred years: no cell takes longer."""
 
 _FRAME = b'{"sha256": "%s", "record":\n%s\n}\n'
 _BODY, _END = _FRAME.index(b"%s\n}") - 2 + 64, len(b"\n}\n")

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from mloml.experiments.cell import Cell
     from mloml.experiments.progress import Board
 
+# Columns of ``failures.csv``; ``command`` runs just this cell again.
 FAILURE_COLUMNS = (
     "dataset", "algorithm", "split", "status", "error", "message", "command", "seed", "config", "traceback",
 )  # fmt: skip
-"""Columns of ``failures.csv``; ``command`` runs just this cell again."""
 
+# How many times as long as a refresh of the result files took one waits at least before the next: it takes
+# its time from the workers, where each core has one.
 REFRESH_PAUSE = 100
-"""How many times as long as a refresh of the result files took one waits at least before the next: it takes
-its time from the workers, where each core has one."""
 
+# Pause between looks at cells that another run computes.
 POLL_SECONDS = 0.5
-"""Pause between looks at cells that another run computes."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class StudyResult:
         return not (self.frame["status"] == "missing").any()
 
 
+# Writes tables from a result, and returns what they say in a sentence.
 Refresh = Callable[[StudyResult], str]
-"""Writes tables from a result, and returns what they say in a sentence."""
 
 
 def run_study(
@@ -197,9 +197,7 @@ class Run:
 
         only, splits = self.study.execution.only or [], self.study.protocol.splits
         if any(split >= splits for split in only):
-            raise ConfigError(
-                f"execution.only={only}: must be splits from 0 to {splits - 1} (protocol.splits)"
-            )
+            raise ConfigError(f"execution.only={only}: must be splits from 0 to {splits - 1}")
         require_current_code(algorithm.learner for algorithm in self.study.algorithms)
         self.store.clear_leftovers()
         clear(self.folder, ".*.tmp")

@@ -4,8 +4,6 @@ A new learner is a new file here: every class in this folder that derives from `
 ``OnlineLearner``, directly or through another learner, and has nothing abstract left is exported.
 """
 
-from __future__ import annotations
-
 import inspect
 from functools import cache
 from importlib import import_module

@@ -5,8 +5,6 @@ compared, to 1e-6, with the numbers in ``answers.json``, which plain NumPy code 
 (``python -m tests.oracles.answers``).
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

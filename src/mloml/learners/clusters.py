@@ -1,7 +1,5 @@
 """k-means inside groups of rows, with ties that every processor breaks alike."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

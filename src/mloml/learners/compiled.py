@@ -11,8 +11,6 @@ once would mix them up; every entry therefore has one signature, and :func:`read
 lock.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import hashlib

@@ -15,8 +15,6 @@ A. S. Lewis, M. L. Overton. Nonsmooth optimization via quasi-Newton methods. Mat
 2013.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass

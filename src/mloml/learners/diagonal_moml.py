@@ -1,7 +1,5 @@
 """MOML with one weight per feature, for very many features and for sparse rows."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The baseline of every table: no learning, Euclidean distance on the rows as they are."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -5,8 +5,6 @@ indefinite. :class:`~mloml.learners.mloml.MLOML` takes the frame-preserving root
 learner has the alternatives, in plain NumPy: what they do to the results is part of the reproduction.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from numbers import Integral, Real
 from typing import Any

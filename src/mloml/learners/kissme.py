@@ -1,7 +1,5 @@
 """KISSME: a metric from two covariance matrices of differences, in closed form."""
 
-from __future__ import annotations
-
 import warnings
 from numbers import Integral, Real
 from typing import Any, Self

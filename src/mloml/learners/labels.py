@@ -1,7 +1,5 @@
 """Labels of a stream: any hashable objects."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Any
 

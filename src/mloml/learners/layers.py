@@ -1,7 +1,5 @@
 """What an online algorithm keeps: a matrix that learns from triplets, alone or as one layer of a stack."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral

@@ -1,7 +1,5 @@
 """LEGO: online metric learning from pairs with target distances (Jain et al. 2008)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 from numbers import Real

@@ -5,8 +5,6 @@ A piece of a stream is an array ``D`` (T, 3, d): of triplet t, ``D[t, 0]`` is ``
 costs more than a step on four features.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

@@ -3,8 +3,6 @@
 After Nguyen, Morell and De Baets (2020) and the MATLAB code they released.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Self
 

@@ -1,7 +1,5 @@
 """MOML with a metric of low rank: the closed-form step on a factor of k rows."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MLOML: a stack of metric layers with non-linearities between them, the paper's framework (Section III)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any

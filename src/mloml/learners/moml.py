@@ -1,7 +1,5 @@
 """MOML: Mahalanobis-based online metric learning, the paper's metric layer (Section III-B, Eqs. 2-6)."""
 
-from __future__ import annotations
-
 from math import sqrt
 from numbers import Real
 from typing import Any

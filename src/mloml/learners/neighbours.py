@@ -1,7 +1,5 @@
 """Nearest rows: of the same class, and of a training set for k-NN."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mloml.arrays import Array, Codes, Counts, Index

@@ -1,7 +1,5 @@
 """OASIS: a bilinear similarity learned passive-aggressively (Chechik et al. 2010)."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any, NoReturn
 

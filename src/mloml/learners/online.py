@@ -1,7 +1,5 @@
 """What every online learner shares: scans over shuffled rows, and one pass over triplets for a grid."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence

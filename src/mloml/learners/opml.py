@@ -1,7 +1,5 @@
 """OPML: one-pass metric learning with a closed-form step on the factor (Li et al. 2018)."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

@@ -12,8 +12,6 @@ where delta is the gradient by the layer's outputs. ``Loc_i`` is the hinge of la
 step size; it moves the layers below i and, with ``own_too``, layer i itself.
 """
 
-from __future__ import annotations
-
 from math import exp, tanh
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """RDML: regularised distance metric learning, a perceptron on pairs (Jin, Wang, Zhou 2009)."""
 
-from __future__ import annotations
-
 from math import sqrt
 from numbers import Real
 from typing import Any

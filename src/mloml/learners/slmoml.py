@@ -1,7 +1,5 @@
 """SLMOML: passive-aggressive triplet learning under LogDet closeness (reconstructed from its description)."""
 
-from __future__ import annotations
-
 from math import inf, sqrt
 from numbers import Real
 from typing import Any

@@ -1,7 +1,5 @@
 """The differences of three sparse rows, as one list of entries."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

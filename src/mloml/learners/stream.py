@@ -1,7 +1,5 @@
 """A stream: rows that arrive in pieces or one by one, and what a learner remembers between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, Generic, Self, TypeVar, overload

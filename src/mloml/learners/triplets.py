@@ -15,8 +15,6 @@ class, so that a stream needs no more memory than one sample per class. Two rule
 The first sample of a class gives no triplet, nor does any sample while only one class has been seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """How our means and conclusions compare with the printed ones, cell by cell."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Interpretations of the paper: those tried, the one chosen, and on which cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

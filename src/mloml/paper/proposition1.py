@@ -4,8 +4,6 @@ The paper gives no proof. We compare the errors of the layers split by split, an
 layer on the test half: triplets whose margin is missed, and how far classes lie apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

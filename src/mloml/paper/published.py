@@ -1,7 +1,5 @@
 """Tables I to III as the paper prints them, with this package's names for algorithms."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 import pandas as pd

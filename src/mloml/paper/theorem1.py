@@ -7,8 +7,6 @@ matrices. What is counted is not that shortening but the theorem's subject: whet
 ``M - gamma A`` would leave the cone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ fixed matrix ``U`` over the same triplets. The paper's proof bounds ``gamma`` ti
 calls it the regret; dividing by ``gamma`` gives the usual order ``sqrt(T)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

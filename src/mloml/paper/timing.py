@@ -1,7 +1,5 @@
 """Time of a single update on one thread: OPML and MOML (Figure 4), and FP, BP and FBP (Table III)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from itertools import islice, product

@@ -1,7 +1,5 @@
 """The paper's claims, judged: numbers and verdicts by a rule for each; their words are in ``claims.yaml``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The paper's numbers beside ours: verdicts counted, conclusions compared, every difference drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple

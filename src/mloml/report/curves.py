@@ -1,7 +1,5 @@
 """Figures 5, 7 and 8: errors along layers or scans, and which ends of the curves differ significantly."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """How much lower one error is than another: tables of gains, and counts of significant ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 r"""LaTeX with booktabs: a ``table*`` to ``\input``, which is a document of its own when compiled alone."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from itertools import groupby

@@ -4,8 +4,6 @@ Where an artefact comes from, and how far it is, stands in the run's ``manifest.
 damaged is named on the page, never raised.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """An artefact's words: the template beside its module as Markdown, as HTML, and as captions for LaTeX."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence

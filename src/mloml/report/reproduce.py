@@ -1,7 +1,5 @@
 """Make an artefact by its name: compute what is missing, build the document, publish it."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """From a long frame of cells to the paper's table: means, marks, best means and win/tie/loss."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Comparisons of a whole frame with a reference, and the counts made from them."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Median of censored times, against scipy and a plain median; variance between draws, by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Paired tests against scipy, their formulas and cases small enough to do by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Friedman and Nemenyi against scikit-posthocs and Demšar's published table."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -3,8 +3,6 @@
 Frames have one row per cell: ``dataset``, ``algorithm``, ``split``, ``error``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Mean errors: against printed ones, between draws of the data, ranked over data sets; median times."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

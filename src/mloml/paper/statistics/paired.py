@@ -4,8 +4,6 @@ Every test is two-sided, of ``errors - reference``, split by split. Differences 
 variance have an answer too: equal errors are a tie (p = 1), a constant lead is a certain one (p = 0).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product
@@ -109,9 +107,7 @@ def _over_all_signs(differences: Array) -> Difference:
 def _differences(errors: ArrayLike, reference: ArrayLike) -> Array:
     first, second = np.asarray(errors, dtype=float), np.asarray(reference, dtype=float)
     if first.shape != second.shape or first.ndim != 1 or len(first) == 0:
-        raise ValueError(
-            f"paired tests need equally many errors of both, got {first.shape} and {second.shape}"
-        )
+        raise ValueError(f"paired tests need equally many errors, got {first.shape} and {second.shape}")
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError("paired tests need finite errors; leave out the splits that failed")
     return first - second

@@ -1,7 +1,5 @@
 """The claim table: each claim of the paper, what was measured and the verdict, from other artefacts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waveform drawn twenty times: how much an error depends on which samples were drawn."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

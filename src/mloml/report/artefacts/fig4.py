@@ -1,7 +1,5 @@
 """Figure 4: running time of the update loops of OPML and MOML."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Figure 5: error of each metric layer of a 5-layer MLOML-r, with Euclidean, MOML and LMNN as lines."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from mloml.report.curves import Comparison, curves_artefact, from_first_to_last

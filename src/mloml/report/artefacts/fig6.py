@@ -1,7 +1,5 @@
 """Figure 6: what each layer of a 3-layer MLOML-r makes of the test half of the first split."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Figure 7: error against the number of scans of MOML and MLOML-r, with Euclidean as a line."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from mloml.report.curves import Comparison, curves_artefact, from_first_to_last

@@ -1,7 +1,5 @@
 """Figure 8: layers of RDML-, LEGO- and OPML-multi against their shallow versions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from mloml.report.curves import Comparison, curves_artefact, from_first_to_last

@@ -1,7 +1,5 @@
 """Signs of the principal axes: how far an untrained stack's error moves with an arbitrary choice."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from mloml.experiments.study import StudyResult

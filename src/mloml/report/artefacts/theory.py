@@ -1,7 +1,5 @@
 """The paper's theory put to the test: Theorem 1, Theorem 2, Proposition 1, and the loss weights under FBP."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Pictures that compare methods: with the paper, by rank, by cost, and over the values of a setting."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures 5, 7 and 8: error against the metric layer or against the number of scans."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A page of small panels with one legend, and the range of a panel that shows its curves well."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One style for all figures: sizes, colours that colour-blind readers can tell apart, files without dates."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple

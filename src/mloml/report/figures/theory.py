@@ -3,8 +3,6 @@
 Frames come with the printed names of their data sets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
