@@ -98,6 +98,20 @@ def test_pointing_and_clicking_show_the_errors_too(page):
     assert box.is_hidden()
 
 
+def test_a_phone_does_not_scroll_sideways(page):
+    page.set_viewport_size({"width": 360, "height": 700})
+    page.locator("#table2 button.cell").last.focus()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_link_to_a_folded_table_unfolds_it(page):
+    from playwright.sync_api import expect
+
+    folded = page.locator("details", has=page.locator("#table2-paper_comparison"))
+    page.evaluate("location.hash = '#table2-paper_comparison'")
+    expect(folded).to_have_attribute("open", "")
+
+
 def test_the_content_policy_stops_anything_from_outside(browser, results):
     tab = browser.new_page()
     tab.goto(write_report(results).as_uri())

@@ -120,6 +120,7 @@ def _placed(html: str, section: Section, folder: Path) -> str:
     """Put pictures into a part of the page, give its tables anchors, and turn links to files into anchors."""
     html = re.sub(r'<img src="([\w.-]+)"', lambda found: _picture(folder / found[1], section), html)
     html = re.sub(r'data-name="([\w.-]+)"', rf'id="{section.anchor}-\1"', html)
+    html = re.sub(r'href="([\w-]+)\.csv"', rf'href="#{section.anchor}-\1"', html)
     return re.sub(r'href="\.\./([\w-]+)/[\w./-]+"', r'href="#\1"', html)
 
 
