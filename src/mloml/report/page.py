@@ -121,7 +121,8 @@ def _placed(html: str, section: Section, folder: Path) -> str:
     html = re.sub(r'<img src="([\w.-]+)"', lambda found: _picture(folder / found[1], section), html)
     html = re.sub(r'data-name="([\w.-]+)"', rf'id="{section.anchor}-\1"', html)
     html = re.sub(r'href="([\w-]+)\.csv"', rf'href="#{section.anchor}-\1"', html)
-    return re.sub(r'href="\.\./([\w-]+)/[\w./-]+"', r'href="#\1"', html)
+    html = re.sub(rf'href="\.\./({"|".join(recipes())})/[\w./-]+"', r'href="#\1"', html)
+    return re.sub(r'href="\.\./[\w./-]+"', "", html)  # to what has no place on the page
 
 
 def _picture(path: Path, section: Section) -> str:
@@ -138,8 +139,8 @@ def _picture(path: Path, section: Section) -> str:
     stream = BytesIO()
     few = flat.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(stream, "PNG", optimize=True)
-    smaller = base64.b64encode(min(data, stream.getvalue(), key=len)).decode()
-    return f'<img width="{width}" src="data:image/png;base64,{smaller}"'
+    smaller = min(data, stream.getvalue(), key=len)
+    return f'<img width="{width}" src="data:image/png;base64,{base64.b64encode(smaller).decode()}"'
 
 
 def page_html(sections: list[Section]) -> str:
@@ -151,13 +152,9 @@ def page_html(sections: list[Section]) -> str:
     style, script = ((folder / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     # The browser runs no other script than this one, whatever stands in somebody's results.
     script_hash = base64.b64encode(sha256(script.encode()).digest()).decode()
-    return environment.get_template("report.html").render(
-        sections=sections,
-        origins=[_origin(section, name) for section in sections for name in section.manifests],
-        style=Markup(style),
-        script=Markup(script),
-        script_hash=script_hash,
-    )
+    origins = [_origin(section, name) for section in sections for name in section.manifests]
+    files = {"style": Markup(style), "script": Markup(script), "script_hash": script_hash}
+    return environment.get_template("report.html").render(sections=sections, origins=origins, **files)
 
 
 def _origin(section: Section, folder: str) -> dict[str, Any]:
