@@ -36,8 +36,8 @@ def online() -> dict[str, Any]:
         "MLOML FP tanh": MLOML(**tanh),
         "MLOML FBP relu": MLOML(**relu, propagation="fbp"),
         "MLOML BP relu": MLOML(**relu, propagation="bp"),
-        "MOML split": MOML(1e-2),
-        "MOML free": MOML(1e-2, cone="free"),
+        "MOML split": MOML(gamma=1e-2),
+        "MOML free": MOML(gamma=1e-2, cone="free"),
         **{kind.__name__: kind(1e-2) for kind in (OPML, LEGO, RDML, OASIS, SLMOML)},
     }
 

@@ -23,8 +23,8 @@ from mloml import MLOML, DiagonalMOML, LowRankMOML
 WIDE, NARROW, NON_ZEROS, CALL, ROWS, TURNS = 50_000, 5_000, 100, 1_000, 5_000, 2
 
 LEARNERS = {
-    "MOML, diagonal": lambda: DiagonalMOML(100.0),
-    "MOML, rank 50": lambda: LowRankMOML(50, gamma=0.1, random_state=0),
+    "MOML, diagonal": lambda: DiagonalMOML(gamma=100.0),
+    "MOML, rank 50": lambda: LowRankMOML(n_components=50, gamma=0.1, random_state=0),
     "MLOML, rank 50": lambda: MLOML(gamma=0.1, n_components=50, random_state=0),
 }
 

@@ -46,10 +46,10 @@ BEFORE, AFTER = 3, 1  # blocks before and after the change
 FRESH = 2_000
 
 LEARNERS: dict[str, Callable[[], Any]] = {
-    "MOML": lambda: MOML(gamma=1e-3),
-    "MOML, shrink": lambda: ExplicitMLOML(1, gamma=1e-3, cone="shrink"),
+    "MOML": MOML,
+    "MOML, shrink": lambda: ExplicitMLOML(n_layers=1, gamma=1e-3, cone="shrink"),
     "MOML, diagonal": lambda: DiagonalMOML(gamma=1e-1),
-    "MOML, rank 5": lambda: LowRankMOML(5, gamma=1e-2, random_state=0),
+    "MOML, rank 5": lambda: LowRankMOML(n_components=5, gamma=1e-2, random_state=0),
     "MLOML": MLOML,
     "MLOML-r": lambda: MLOML(activation="relu", gamma=1e-2),
     "OPML": OPML,
@@ -57,9 +57,9 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "RDML": RDML,
     "OASIS": OASIS,
     "SLMOML": SLMOML,
-    "OPML, 3 layers": lambda: MLOML("opml"),
-    "LEGO, 3 layers": lambda: MLOML("lego"),
-    "RDML, 3 layers": lambda: MLOML("rdml"),
+    "OPML, 3 layers": lambda: MLOML(layer="opml"),
+    "LEGO, 3 layers": lambda: MLOML(layer="lego"),
+    "RDML, 3 layers": lambda: MLOML(layer="rdml"),
 }
 
 SCALINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -12,9 +12,7 @@ from river import base, checks, compose, neighbors, preprocessing  # noqa: E402
 from mloml.river import MetricTransformer  # noqa: E402
 
 
-@pytest.mark.parametrize(
-    "learner", [MOML(gamma=1e-2), MLOML(activation="sigmoid"), LEGO(targets=(0.1, 2.0))], ids=str
-)
+@pytest.mark.parametrize("learner", [MOML(gamma=1e-2), MOML(), MLOML(activation="sigmoid"), LEGO()], ids=str)
 def test_rivers_own_checks_pass_and_none_is_skipped(learner):
     model = MetricTransformer(learner)
     assert not model._unit_test_skips()
@@ -49,10 +47,12 @@ def test_an_unmet_feature_is_mapped_as_the_identity_and_not_learned():
 
 def test_targets_may_be_anything_hashable():
     model = MetricTransformer(MOML(gamma=0.1))
-    targets = [None, "a", (1, 2), frozenset({3}), True, 2.5]
+    targets = ["b", "a", (1, 2), frozenset({3}), True, 2.5]
     for i, target in enumerate(targets * 2):
         model.learn_one({"x": float(i), "y": float(-i % 3)}, target)
     assert model.metric.n_triplets_ == len(targets)
+    model.learn_one({"x": 1.0, "new": 2.0}, None)  # has no target, and teaches nothing
+    assert model.metric.n_triplets_ == len(targets) and model.features == ["x", "y"]
 
 
 def test_an_empty_row_is_passed_over_and_transforms_to_what_zeros_do():
@@ -105,8 +105,8 @@ def test_in_a_pipeline_the_model_behind_learns_the_rows_that_it_is_asked_about(l
 
 def test_a_first_row_that_is_refused_leaves_nothing_behind():
     model = MetricTransformer(MOML())
-    with pytest.raises(ValueError, match="not a label"):
-        model.learn_one({"a": 1.0}, float("nan"))
+    with pytest.raises(TypeError, match="unhashable"):
+        model.learn_one({"a": 1.0}, ["a list"])
     assert model.metric is None and model.features == []
     model.learn_one({"b": 1.0}, "x")
     assert model.features == ["b"] and model.transform_one({"b": 2.0}) == {"b": 2.0}
@@ -114,7 +114,7 @@ def test_a_first_row_that_is_refused_leaves_nothing_behind():
 
 def test_outputs_without_a_feature_to_be_named_after_are_refused():
     with pytest.raises(TypeError, match="n_components"):
-        MetricTransformer(LowRankMOML(1))
+        MetricTransformer(LowRankMOML(n_components=1))
 
 
 def test_a_pipeline_with_nearest_neighbours_learns_and_predicts():
@@ -132,11 +132,10 @@ def test_a_pipeline_with_nearest_neighbours_learns_and_predicts():
     assert model["MetricTransformer"].metric.n_updates_ > 100
 
 
-@pytest.mark.parametrize("target", [float("nan"), ["a list"]], ids=repr)
-def test_a_row_whose_target_is_refused_adds_no_feature(target):
+def test_a_row_whose_target_is_refused_adds_no_feature():
     model = MetricTransformer(MOML(gamma=0.1))
     model.learn_one({"a": 1.0}, "yes")
-    with pytest.raises((ValueError, TypeError), match=r"not a label|unhashable"):
-        model.learn_one({"a": 1.0, "b": 2.0}, target)
+    with pytest.raises(TypeError, match="unhashable"):
+        model.learn_one({"a": 1.0, "b": 2.0}, ["a list"])
     assert model.features == ["a"]
     assert model.metric.n_features_in_ == 1

@@ -28,11 +28,13 @@ print(f"5-NN: {before:.2f} before, {after:.2f} after")
 
 # %%
 # The same rows as the metric sees them: in this space plain Euclidean distance is the learned distance.
-fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+fig, axes = plt.subplots(1, 2)
 for ax, rows, title in zip(
     axes, (X, metric.transform(X)), (f"before: {before:.2f}", f"after: {after:.2f}"), strict=True
 ):
-    ax.scatter(*rows.T, c=y, s=8, cmap="coolwarm", alpha=0.8)
+    for k in (0, 1):
+        ax.plot(*rows[y == k].T, "o^"[k], markersize=3, alpha=0.8, label=f"class {k}")
     ax.axis("equal")
     ax.set(title=f"5-NN accuracy {title}", xticks=[], yticks=[])
+axes[0].legend()
 plt.show()

@@ -17,11 +17,14 @@ X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 stack = MLOML(n_layers=3, activation="tanh", gamma=1e-2, random_state=0).fit(X, y)
 
-fig, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
+fig, axes = plt.subplots(1, 4, figsize=(7.16, 2.3))
 outputs = {"input": X, **{f"layer {i}": stack.transform(X, layer=i) for i in (1, 2, 3)}}
 for ax, (name, rows) in zip(axes, outputs.items(), strict=True):
-    ax.scatter(*PCA(2).fit_transform(rows).T, c=y, s=8, cmap="viridis")
+    points = PCA(2).fit_transform(rows)
+    for k in range(3):
+        ax.plot(*points[y == k].T, "o^s"[k], markersize=2, label=f"class {k}")
     ax.set(title=name, xticks=[], yticks=[])
+fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 plt.show()
 
 # %%

@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 
 from mloml import MLOML, MOML, OPML
 from mloml.datasets import catalogue, load
+from mloml.report.figures.style import style_of
 
 data = load(catalogue()["ionosphere"])  # one of the data sets that come with the package
 X, y = normalize(data.X), data.y
@@ -34,16 +35,20 @@ def errors(learner):
 
 # %%
 # ``fit`` would make the same twenty scans without the pauses.
-for learner in (
-    OPML(1e-2, random_state=0),
-    MOML(1e-2, random_state=0),
-    MLOML(activation="sigmoid", gamma=1e-2, random_state=0),
-):
-    plt.plot(range(1, 21), errors(learner), marker=".", label=type(learner).__name__)
+learners = {
+    "opml": OPML(gamma=1e-2, random_state=0),
+    "moml": MOML(gamma=1e-2, random_state=0),
+    "mloml_s": MLOML(activation="sigmoid", gamma=1e-2, random_state=0),
+}
+for name, learner in learners.items():
+    look = style_of(name)  # the colour and marker that the method has in all figures
+    plt.plot(
+        range(1, 21), errors(learner), color=look.colour, marker=look.marker, label=type(learner).__name__
+    )
 plain = np.mean([error(X, train, test) for train, test in halves])
-plt.axhline(plain, color="grey", linestyle=":", label="Euclidean")
-plt.xlabel("scan")
-plt.ylabel("error of 5-NN")
-plt.xticks(range(0, 21, 5))
+plt.axhline(plain, color="black", linestyle="--", label="Euclidean")
+plt.xlabel("scans over the training half")
+plt.ylabel("5-NN test error")
+plt.xticks([1, 5, 10, 15, 20])
 plt.legend()
 plt.show()

@@ -28,7 +28,7 @@ for start in range(0, n, 100):
 # %%
 # The diagonal of M says how much each feature counts. The share of triplets that led to a step is the
 # other thing to watch in a stream: it falls while the metric fits, and jumps when the world changes.
-fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(7, 5), layout="constrained")
+fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(7.16, 3.6))
 rows = np.arange(100, n + 1, 100)
 shares = np.array(weights) / np.sum(weights, axis=1, keepdims=True)
 top.plot(rows, shares[:, 0], label="feature 0")
@@ -37,7 +37,7 @@ top.plot(rows, shares[:, 2:].mean(1), color="grey", label="the others (mean)")
 top.set(ylabel="share of M's diagonal")
 top.legend()
 bottom.plot(rows, np.array(active), color="black")
-bottom.set(xlabel="rows seen", ylabel="steps per 100 rows")
+bottom.set(xlabel="samples seen", ylabel="steps per 100 samples")
 for ax in (top, bottom):
-    ax.axvline(n // 2, linestyle=":", color="red")
+    ax.axvline(n // 2, linestyle=":", color="black")
 plt.show()

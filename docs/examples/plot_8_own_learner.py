@@ -52,9 +52,10 @@ ridge: null     # chosen by cross-validation from grid
 def errors(algorithm):
     command = [sys.executable, "-m", "mloml", f"--config-dir={folder / 'conf'}", f"algorithm={algorithm}"]
     command += ["dataset=iris", "protocol=lite", "protocol.splits=5", "execution.n_jobs=1"]
+    command += [f"hydra.run.dir=results/{algorithm}"]
     surroundings = {**os.environ, "PYTHONPATH": str(folder)}
     subprocess.run(command, cwd=folder, env=surroundings, check=True, capture_output=True)
-    return pd.read_csv(folder / f"results/runs/iris/{algorithm}/cells.csv")["error"]
+    return pd.read_csv(folder / f"results/{algorithm}/cells.csv")["error"]
 
 
 import matplotlib.pyplot as plt
@@ -64,7 +65,7 @@ table = pd.DataFrame({name: errors(name) for name in ("euclidean", "whitener")})
 print(table.describe().loc[["mean", "std"]].round(3))
 
 for name, column in table.items():
-    plt.plot([name] * len(column), column, "o", color="black")
-plt.ylabel("error of 5-NN, each split")
+    plt.plot([name] * len(column), column, "o")
+plt.ylabel("5-NN test error, each split")
 plt.xlim(-0.5, 1.5)
 plt.show()

@@ -8,7 +8,7 @@ The learners are scikit-learn estimators with ``partial_fit``, so what takes tho
 import dask.array as da
 import matplotlib.pyplot as plt
 from dask_ml.wrappers import Incremental
-from river import compose, neighbors, preprocessing
+from river import compose, preprocessing
 from sklearn.datasets import load_wine
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 
 from mloml import MOML, OPML
-from mloml.river import MetricTransformer
+from mloml.river import MetricKNN
 
 X, y = load_wine(return_X_y=True)
 
@@ -26,8 +26,8 @@ model = make_pipeline(StandardScaler(), OPML(random_state=0), KNeighborsClassifi
 gammas = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
 search = GridSearchCV(model, {"opml__gamma": gammas}, cv=3).fit(X, y)
 plt.semilogx(gammas, search.cv_results_["mean_test_score"], marker="o")
-plt.xlabel("gamma")
-plt.ylabel("accuracy of 5-NN (3 folds)")
+plt.xlabel("step size γ")
+plt.ylabel("5-NN accuracy (3 folds)")
 plt.show()
 
 # %%
@@ -49,11 +49,8 @@ print("triplets:", incremental.estimator_.n_triplets_)
 print(f"score: {incremental.score(rows[order], y[order]):.2f}")
 
 # %%
-# river: dicts in, dicts out. The neighbours that river's KNN keeps were mapped when they came, by the
-# metric of that time: take a small step size, so that the space does not move away under them.
-online = compose.Pipeline(
-    preprocessing.StandardScaler(), MetricTransformer(MOML(gamma=1e-3)), neighbors.KNNClassifier(5)
-)
+# river: dicts in, predictions out. ``MetricTransformer`` stands before any other model of river.
+online = compose.Pipeline(preprocessing.StandardScaler(), MetricKNN(MOML(gamma=1e-2)))
 right = 0
 for row, label in zip(X[::-1], y[::-1], strict=True):
     x = dict(enumerate(row))

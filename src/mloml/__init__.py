@@ -7,6 +7,7 @@
 """
 
 import time
+from importlib import import_module
 from typing import Any
 
 from mloml import learners
@@ -18,11 +19,15 @@ imported_at = time.time()
 
 
 def __getattr__(name: str) -> Any:
-    # Learners only: `mloml.datasets` and the like are imported as modules.
-    if name == "__all__" or not name.startswith("_"):
+    # Learners and MetricKNN only: `mloml.datasets` and the like are imported as modules.
+    if name == "__all__":
+        return [*learners.__all__, "MetricKNN"]
+    if name == "MetricKNN":
+        return import_module("mloml.knn").MetricKNN
+    if not name.startswith("_"):
         return getattr(learners, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *learners.__all__])
+    return sorted([*globals(), *__getattr__("__all__")])

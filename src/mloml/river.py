@@ -11,17 +11,47 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mloml import knn
 from mloml.arrays import Array
-from mloml.learners.labels import require_label
+from mloml.learners.labels import is_missing, require_label
 from mloml.learners.online import OnlineLearner
 
 try:
-    from river.base import SupervisedTransformer, Transformer
+    from river.base import Classifier, SupervisedTransformer, Transformer
 except ImportError as missing:
     raise ImportError("mloml.river needs river: pip install 'mloml[river]'") from missing
 
 
-class MetricTransformer(SupervisedTransformer, Transformer):
+class Growing:
+    """What models of rows that are dicts share: each feature has a place, new ones come at the end."""
+
+    _places: dict[Hashable, int]
+
+    @property
+    def features(self) -> list[Hashable]:
+        """Return the features met so far, in the order of the columns of the metric."""
+        return [*self._places]
+
+    def _teach(self, model: Any, start: Any, x: Mapping[Hashable, Any], y: Hashable) -> Any:
+        """Let a model, or a copy of ``start`` if there is none yet, learn from one row; return it."""
+        values = numbers_of(x)
+        if is_missing(y):
+            return model
+        require_label(y)
+        places = grown(self._places, values)
+        if not places:
+            return model
+        row = placed(values, places)
+        if model is None:
+            model = clone(start).learn_one(row, y)  # a first row that is refused leaves nothing behind
+            self._places = places
+            return model
+        model.add_features(len(places) - len(self._places))
+        self._places = places
+        return model.learn_one(row, y)
+
+
+class MetricTransformer(Growing, SupervisedTransformer, Transformer):
     """A learned metric as a supervised transformer of river.
 
     It is a ``Transformer`` too: river's pipelines hand on the rows of no other supervised transformer while
@@ -69,11 +99,6 @@ class MetricTransformer(SupervisedTransformer, Transformer):
         self.metric: OnlineLearner | None = None
         self._places: dict[Hashable, int] = {}
 
-    @property
-    def features(self) -> list[Hashable]:
-        """Return the features met so far, in the order of the columns of ``metric``."""
-        return [*self._places]
-
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         """Yield parameters for river's own estimator checks."""
@@ -83,21 +108,10 @@ class MetricTransformer(SupervisedTransformer, Transformer):
             yield {"learner": learner}
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:  # type: ignore[override]
-        """Learn from one row and its target; an empty row says nothing and is passed over."""
-        values = numbers_of(x)
-        require_label(y)
-        places = grown(self._places, values)
-        if not places:
-            return
-        row = placed(values, places)
-        if self.metric is None:
-            metric = clone(self.learner)
-            metric.learn_one(row, y)  # a first row that is refused leaves nothing behind
-            self.metric, self._places = metric, places
-            return
-        self.metric.add_features(len(places) - len(self._places))
-        self._places = places
-        self.metric.learn_one(row, y)
+        """Learn from one row and its target; an empty row, or one without a target, is passed over."""
+        if isinstance(y, float) and not y.is_integer() and not is_missing(y):  # here any target is a class
+            y = (y,)
+        self.metric = self._teach(self.metric, self.learner, x, y)
 
     def transform_one(self, x: Mapping[Hashable, Any]) -> dict[Hashable, float]:
         """Map one row to the space in which Euclidean distance is the learned metric."""
@@ -108,6 +122,70 @@ class MetricTransformer(SupervisedTransformer, Transformer):
         if len(places) > len(self._places):  # the row as it would be if they had been met; nothing changes
             metric = deepcopy(metric).add_features(len(places) - len(self._places))
         return dict(zip(places, metric.transform_one(placed(values, places)).tolist(), strict=True))
+
+
+class MetricKNN(Growing, Classifier):
+    """:class:`mloml.MetricKNN` as a classifier of river: nearest neighbours under a metric that learns.
+
+    A row is a dict. A feature that is met for the first time grows the metric by the identity, as if all rows
+    so far had been zero there; a feature that is absent from a row is 0. Predictions ignore features that
+    have not been learned from yet. Any hashable target but a fraction is a class.
+
+    Parameters
+    ----------
+    metric, n_neighbors, window, weights
+        See :class:`mloml.MetricKNN`. A metric of ``n_components`` rows takes no new features on the way.
+
+    Attributes
+    ----------
+    model : mloml.MetricKNN or None
+        The classifier as it is now, and in ``model.metric_`` its metric. None at the start.
+    features : list
+        The features met so far, in the order of the columns of the metric.
+
+    Examples
+    --------
+    >>> from mloml import MOML
+    >>> from mloml.river import MetricKNN
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> model = preprocessing.StandardScaler() | MetricKNN(MOML(gamma=1e-2))
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 89.27%
+    """
+
+    def __init__(
+        self, metric: Any = "auto", n_neighbors: int = 5, window: int | None = 1000, weights: str = "uniform"
+    ) -> None:
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.window = window
+        self.weights = weights
+        self.model: knn.MetricKNN | None = None
+        self._places = {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        """Yield parameters for river's own estimator checks."""
+        from mloml import MOML
+
+        for metric in (MOML(gamma=1e-2), None):
+            yield {"metric": metric}
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Hashable) -> None:
+        """Learn from one row and its target; an empty row, or one without a target, is passed over."""
+        start = knn.MetricKNN(
+            self.metric, n_neighbors=self.n_neighbors, window=self.window, weights=self.weights
+        )
+        self.model = self._teach(self.model, start, x, y)
+
+    def predict_proba_one(self, x: Mapping[Hashable, Any], **options: Any) -> dict[Any, float]:
+        """Return each class's share of the votes."""
+        values = {name: value for name, value in numbers_of(x).items() if name in self._places}
+        return {} if self.model is None else self.model.predict_proba_one(placed(values, self._places))
 
 
 def numbers_of(x: Mapping[Hashable, Any]) -> dict[Hashable, float]:

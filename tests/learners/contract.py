@@ -17,9 +17,13 @@ SETTINGS = {
     "LEGO": {"targets": (0.1, 1.5)},  # equality with a stream holds for explicit targets
     "LowRankMOML": {"init": "random"},  # a start that does not depend on the first rows
     "MLOML of rank 2": {"n_components": 2, "init": "random"},
-    "MLOML by bp": {"propagation": "bp", "rate": 1e-2},
-    "MLOML by fbp": {"propagation": "fbp"},
+    "PaperMLOML by bp": {"propagation": "bp", "rate": 1e-2},
+    "PaperMLOML by fbp": {"propagation": "fbp"},
     "MOML free": {"cone": "free"},
+    "MOML auto": {"gamma": "auto"},
+    "MLOML auto": {"gamma": "auto"},
+    "KISSME of rank 2": {"n_components": 2},
+    "LMNN of rank 2": {"n_components": 2},
 }
 EXPORTED = find_learners()
 LEARNERS = {**EXPORTED, **{name: EXPORTED[name.split()[0]] for name in SETTINGS}}
@@ -29,12 +33,13 @@ TARGETS = {"LEGO": {"targets": (40.0, 400.0)}}  # between rows as they are in RA
 def make(name, **changes):
     learner = LEARNERS[name]
     known = learner().get_params()
-    settings = {"scans": 2, "random_state": 0, "max_iter": 5, **SETTINGS.get(name, {}), **changes}
+    settings = {"gamma": 1e-3, "scans": 2, "random_state": 0, "max_iter": 5}
+    settings |= {**SETTINGS.get(name, {}), **changes}
     return learner(**{key: value for key, value in settings.items() if key in known})
 
 
-STEP = {name: kind.step_parameter for name, kind in LEARNERS.items() if issubclass(kind, OnlineLearner)}
-STEP["MLOML by bp"] = "rate"
+STEP = {name: "gamma" for name, kind in LEARNERS.items() if issubclass(kind, OnlineLearner)}
+STEP["PaperMLOML by bp"] = "rate"
 SPARSE = [name for name in LEARNERS if make(name).__sklearn_tags__().input_tags.sparse]
 
 every = pytest.mark.parametrize("name", LEARNERS)

@@ -40,7 +40,7 @@ def by_hand(rows, gamma, cone):
 
 @pytest.mark.parametrize("cone", ["clip", "shrink", "skip"])
 def test_every_policy_does_what_eigenvalues_say(cone):
-    learner = ExplicitMLOML(1, gamma=0.4, cone=cone, scale=None, scans=1, shuffle=False)
+    learner = ExplicitMLOML(n_layers=1, gamma=0.4, cone=cone, scale=None, scans=1, shuffle=False)
     learner.fit(X, Y)
     M, updates, failures = by_hand(X, 0.4, cone)
     assert (learner.n_updates_[0], learner.n_cone_failures_[0]) == (updates, failures)
@@ -51,7 +51,7 @@ def test_every_policy_does_what_eigenvalues_say(cone):
 @pytest.mark.parametrize("factor", ["symmetric", "cholesky"])
 def test_factors_are_rotations_of_each_other_in_the_first_layer(factor):
     settings = {"gamma": 0.3, "scans": 1, "random_state": 0}
-    ours = ExplicitMLOML(2, factor=factor, cone="split", **settings).fit(X, Y)
+    ours = ExplicitMLOML(n_layers=2, factor=factor, cone="split", **settings).fit(X, Y)
     theirs = MLOML(n_layers=2, **settings).fit(X, Y)
     np.testing.assert_allclose(ours.get_mahalanobis_matrix(1), theirs.get_mahalanobis_matrix(1), atol=1e-8)
     assert ours.n_cone_failures_[0] == theirs.n_cone_failures_[0] > 0
@@ -62,7 +62,7 @@ def test_factors_are_rotations_of_each_other_in_the_first_layer(factor):
 def test_a_learner_that_leaves_most_steps_out_says_so():
     rows, labels = load_wine(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match="ExplicitMLOML hardly learns"):
-        learner = ExplicitMLOML(1, gamma=0.1, cone="skip", scale=None, random_state=0, scans=8).fit(
+        learner = ExplicitMLOML(n_layers=1, gamma=0.1, cone="skip", scale=None, random_state=0, scans=8).fit(
             rows, labels
         )
     assert learner.n_cone_failures_[0] > learner.n_updates_[0]

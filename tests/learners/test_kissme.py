@@ -1,4 +1,5 @@
 import itertools
+import time
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize
 
-from mloml.learners.kissme import KISSME, clip, drawn_covariances, pair_covariances
+from mloml.learners.kissme import KISSME, clip, complement, drawn_covariances, pair_covariances
 
 
 def brute_force_covariances(X: Any, y: Any) -> tuple[Any, Any]:
@@ -32,6 +33,15 @@ def brute_force_per_sample(X: Any, y: Any) -> tuple[Any, Any]:
             similar.append(outers[partners].mean(axis=0))
         dissimilar.append(outers[y != y[i]].mean(axis=0))
     return np.mean(similar, axis=0), np.mean(dissimilar, axis=0)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 6])
+def test_the_complement_completes_an_orthonormal_basis(rank: int) -> None:
+    random = np.linalg.qr(np.random.default_rng(rank).normal(size=(7, rank)))[0]
+    for V in (random, np.eye(7, rank), -np.eye(7, rank), np.eye(7)[:, -rank:]):
+        basis = np.vstack([V.T, complement(V, 7 - rank)])
+        np.testing.assert_allclose(basis @ basis.T, np.eye(7), atol=1e-14)
+        np.testing.assert_allclose(complement(V, 1), complement(V, 7 - rank)[:1], atol=1e-14)
 
 
 @settings(max_examples=30, deadline=None)
@@ -66,6 +76,82 @@ def test_a_ridge_is_a_share_of_the_mean_eigenvalue() -> None:
     M, _ = clip(np.linalg.inv(ridged[0]) - np.linalg.inv(ridged[1]))
     model = KISSME(ridge="always", ridge_scale=0.1).fit(X, y)
     np.testing.assert_allclose(model.get_mahalanobis_matrix(), M, atol=1e-10 * np.abs(M).max())
+
+
+def by_the_formulas(S: Any, D: Any, ridge_scale: float = 1e-6) -> Any:
+    """Ridge, invert and clip singular S and D as they are, without regard to the rows' span."""
+    inverses = []
+    for C in (S, D):
+        ridge = ridge_scale * (np.trace(C) or len(C)) / len(C)
+        inverses.append(np.linalg.inv(C + ridge * np.eye(len(C))))
+    values, vectors = np.linalg.eigh(inverses[0] - inverses[1])
+    if values[0] <= 0:
+        values[values <= 1e-10] = 1e-6
+    return (vectors * values) @ vectors.T
+
+
+def few_rows(n: int, d: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(n + d)
+    y = np.arange(n) % 3
+    return normalize(rng.normal(size=(n, d))) + 0.1 * np.eye(3, d)[y], y
+
+
+@pytest.mark.parametrize(("n", "d"), [(6, 7), (9, 30), (30, 50)])
+def test_fewer_rows_than_features_have_the_metric_of_the_formulas(n: int, d: int) -> None:
+    X, y = few_rows(n, d)
+    drawn = drawn_covariances(X, y, 50, np.random.RandomState(0))
+    far = np.where(np.arange(n) < n // 2, 3.0, -3.0)[:, None] * np.eye(1, d) + X  # S is larger than D
+    equal = np.eye(3, d)[y]  # no two rows of a class differ
+    for model, rows, S, D in (
+        (KISSME(), X, *brute_force_covariances(X, y)),
+        (KISSME(weight="samples"), X, *brute_force_per_sample(X, y)),
+        (KISSME(n_pairs=50, random_state=0), X, *drawn),
+        (KISSME(), far, *brute_force_covariances(far, y)),
+        (KISSME(), equal, *brute_force_covariances(equal, y)),
+    ):
+        M, expected = model.fit(rows, y).get_mahalanobis_matrix(), by_the_formulas(S, D)
+        np.testing.assert_allclose(M, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+        assert model.ridged_.all() and (model.condition_ > 1e12).all()
+        sizes = np.linalg.norm(model.components_, axis=1)
+        np.testing.assert_allclose(sizes, np.sort(sizes), rtol=1e-9)
+
+
+def test_rows_that_coincide_but_for_rounding_count_as_equal() -> None:
+    y = np.arange(30) % 3
+    X = np.eye(3, 4)[y]  # but the mean of ten equal numbers may be another number
+    expected = by_the_formulas(np.zeros((4, 4)), brute_force_covariances(X, y)[1])
+    np.testing.assert_allclose(KISSME().fit(X, y).get_mahalanobis_matrix(), expected, atol=1e-2)
+
+
+def test_twenty_rows_of_three_thousand_features_take_no_time() -> None:
+    X, y = few_rows(20, 3000)
+    start = time.process_time()
+    model = KISSME().fit(X, y)
+    assert time.process_time() - start < 5.0  # with S and D of all features it was a minute
+    spread = (model.transform(X[:1]) - model.transform(X[1:2])) ** 2
+    # A rotation that leaves zeros in all but 20 features, so that S and D of these and one more are enough.
+    Q = np.linalg.qr(X.T)[0]
+    S, D = brute_force_covariances(np.column_stack([X @ Q, np.zeros(20)]), y)
+    M = by_the_formulas(S, D, 1e-6 * 21 / 3000)
+    difference = np.append((X[0] - X[1]) @ Q, 0.0)
+    assert spread.sum() == pytest.approx(difference @ M @ difference, rel=1e-6)
+    beside = np.random.default_rng(0).normal(size=3000)
+    beside -= Q @ (Q.T @ beside)
+    assert np.sum(model.transform(beside[None]) ** 2) == pytest.approx(M[-1, -1] * beside @ beside, rel=1e-6)
+
+
+@pytest.mark.parametrize("data", [load_iris(return_X_y=True), few_rows(9, 30)], ids=["iris", "few rows"])
+def test_components_are_the_leading_directions(data: Any) -> None:
+    full = KISSME().fit(*data).get_mahalanobis_matrix()
+    values = np.linalg.eigvalsh(full)
+    for k in range(1, len(values) + 1):
+        model = KISSME(n_components=k).fit(*data)
+        M = model.get_mahalanobis_matrix()
+        assert model.transform(data[0]).shape == (len(data[0]), k)
+        # The k largest eigenvalues, and what is left has the others: no matrix of rank k is nearer.
+        np.testing.assert_allclose(np.linalg.eigvalsh(M)[-k:], values[-k:], atol=1e-9 * values[-1])
+        left = np.append(values[:-k], np.zeros(k))
+        np.testing.assert_allclose(np.linalg.eigvalsh(full - M), np.sort(left), atol=1e-9 * values[-1])
 
 
 def test_clipping_leaves_a_definite_matrix_alone_and_lifts_the_rest() -> None:

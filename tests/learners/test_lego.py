@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 from tests.oracles import online
 
@@ -128,28 +129,35 @@ def test_bad_percentiles_are_named():
         LEGO(percentiles=(5, 105)).fit(X, Y)
 
 
-def test_a_stream_needs_targets_or_enough_first_rows():
-    with pytest.raises(ValueError, match="at least 7 rows in the first call"):
-        LEGO().partial_fit(X[:6], Y[:6])
-    learner = LEGO().partial_fit(X[:7], Y[:7])
-    targets = learner.targets_
-    assert learner.partial_fit(X[7:8], Y[7:8]).targets_ == targets
+def test_a_stream_takes_its_targets_from_the_first_rows_and_learns_nothing_before():
+    learner, rows = LEGO(gamma=0.1, scale=None), np.random.default_rng(0).normal(size=(90, 3))
+    for i, row in enumerate(rows):
+        learner.learn_one(row, i % 2)
+        count = next((n for n in (64, 32, 16, 8) if n <= i + 1), 0)
+        if count:
+            expected = np.percentile(pdist(rows[:count], "sqeuclidean"), (5, 95))
+            np.testing.assert_allclose(learner.targets_, expected)
+        else:
+            assert learner.n_updates_ == 0 and np.isnan(learner.targets_).all()
+    np.testing.assert_array_equal(
+        LEGO(gamma=0.1, scale=None).partial_fit(rows, np.arange(90) % 2).components_, learner.components_
+    )
     assert LEGO(targets=(0.1, 2)).partial_fit(X[:1], Y[:1]).targets_ == (0.1, 2.0)
 
 
 def test_explicit_targets_are_in_the_units_of_the_users_rows():
-    learner = LEGO(eta=1.0, targets=(0.5, 20.0), scale=3.0, random_state=0).fit(X, Y)
+    learner = LEGO(gamma=1.0, targets=(0.5, 20.0), scale=3.0, random_state=0).fit(X, Y)
     assert learner.targets_ == (0.5, 20.0)
-    same = LEGO(eta=1.0, targets=(0.5 / 9, 20.0 / 9), scale=None, random_state=0).fit(X / 3, Y)
+    same = LEGO(gamma=1.0, targets=(0.5 / 9, 20.0 / 9), scale=None, random_state=0).fit(X / 3, Y)
     np.testing.assert_allclose(learner.transform(X), same.transform(X / 3), rtol=1e-9)
 
 
 def test_pairs_too_near_to_learn_from_are_warned_of():
     with pytest.warns(ConvergenceWarning, match="LEGO hardly learns"):
-        learner = LEGO(scale=None, random_state=0).fit(1e-8 * X, Y)
+        learner = LEGO(gamma=1e-3, scale=None, random_state=0).fit(1e-8 * X, Y)
     assert learner.n_updates_ == 0
 
 
 def test_rows_whose_distances_are_infinite_have_no_percentiles():
     with pytest.raises(ValueError, match=r"the largest entry of X is 1e\+160: .* no percentiles"):
-        LEGO().fit(1e160 * X / np.abs(X).max(), Y)
+        LEGO(gamma=0.1).fit(1e160 * X / np.abs(X).max(), Y)

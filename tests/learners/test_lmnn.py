@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from tests.oracles import lmnn as oracle
@@ -46,14 +48,15 @@ def assert_exact(problem: LargeMargin, X: Any, y: Any, L: Any, mu: float, rtol: 
     seed=st.integers(0, 10**6),
     sizes=st.lists(st.integers(1, 7), min_size=2, max_size=3).filter(lambda s: max(s) > 1),
     d=st.integers(1, 4),
+    k=st.integers(1, 5),
     scale=st.sampled_from([0.1, 0.5, 1.0, 3.0]),
     mu=st.sampled_from([0.125, 0.5, 0.9]),
 )
 def test_value_and_gradient_are_those_of_all_triples(
-    seed: int, sizes: list[int], d: int, scale: float, mu: float
+    seed: int, sizes: list[int], d: int, k: int, scale: float, mu: float
 ) -> None:
     problem, X, y = problem_of(*small_data(seed, sizes, d), 2)
-    L = scale * np.random.default_rng(seed + 1).normal(size=(d, d))
+    L = scale * np.random.default_rng(seed + 1).normal(size=(k, d))
     np.testing.assert_array_equal(problem.targets, oracle.target_neighbours(X, y, problem.targets.shape[1]))
     assert_exact(problem, X, y, L, mu)
 
@@ -141,7 +144,7 @@ def test_features_of_unequal_scale_reach_the_same_optimum() -> None:
     for scaled in (data, ByClass(data.X * np.logspace(-1, 1, 4), data.starts)):
         coordinates, model = Coordinates.of(scaled.X, scaled.differences(targets)), LMNN()
         problem = LargeMargin(ByClass(scaled.X @ coordinates.W.T, data.starts), targets)
-        model._descend(problem, coordinates, 1.0)
+        model._descend(problem, coordinates)
         values.append(model.objective_)
     assert values[0] == pytest.approx(values[1], rel=1e-3)
 
@@ -210,6 +213,128 @@ def test_more_features_than_rows_interpolate() -> None:
     model = LMNN().fit(np.random.default_rng(0).normal(size=(16, 30)), np.arange(16) % 2)
     assert model.objective_ < 1e-3
     assert model.n_iter_ < 1000
+
+
+def start_of(init: Any, k: int | None, X: Any, y: Any) -> Any:
+    """Return the factor that the descent starts at, but for its multiple."""
+    data = ByClass.of(X, y)
+    coordinates = Coordinates.of(data.X, data.differences(data.target_neighbours(3)))
+    mapped = (data.X - data.X.mean(axis=0)) @ coordinates.W.T
+    return coordinates.factor(*coordinates.first(init, k, mapped, data.codes))
+
+
+def directions(L: Any) -> Any:
+    """Return rows of length 1, of which only the first entry's sign was arbitrary."""
+    return L / np.linalg.norm(L, axis=1, keepdims=True) * np.sign(L[:, :1])
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_starts_are_those_of_scikit_learn(k: int) -> None:
+    axes = PCA(k).fit(IRIS).components_
+    np.testing.assert_allclose(directions(start_of("pca", k, IRIS, IRIS_Y)), directions(axes), atol=1e-6)
+    np.testing.assert_allclose(start_of("identity", k, IRIS, IRIS_Y), np.eye(k, 4), atol=1e-9)
+    given = np.random.default_rng(0).normal(size=(k, 4))
+    np.testing.assert_allclose(start_of(given, k, IRIS, IRIS_Y), given, atol=1e-9)
+    axes = LinearDiscriminantAnalysis().fit(IRIS, IRIS_Y).scalings_.T
+    found = start_of("lda", k, IRIS, IRIS_Y)
+    assert len(found) == k
+    np.testing.assert_allclose(directions(found[:2]), directions(axes[:k]), atol=1e-6)
+
+
+def test_a_start_keeps_what_it_is_where_no_rows_differ() -> None:
+    X, y = small_data(0, [6, 5], 20)
+    given = np.random.default_rng(1).normal(size=(3, 20))
+    beside = np.linalg.svd(X - X.mean(axis=0))[2][10:].T
+    np.testing.assert_allclose(LMNN(init=given).fit(X, y).components_ @ beside, given @ beside, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("data", "k", "init"),
+    [
+        ((IRIS, IRIS_Y), None, "identity"),
+        ((IRIS, IRIS_Y), 2, "lda"),
+        ((IRIS, IRIS_Y), 3, "pca"),
+        ((IRIS, IRIS_Y), 4, "identity"),
+        (small_data(0, [6, 5], 20), 11, "identity"),  # as many as rows
+    ],
+    ids=str,
+)
+def test_the_start_is_chosen_by_the_rule_of_metric_learn(data: Any, k: int | None, init: str) -> None:
+    chosen, named = LMNN(n_components=k).fit(*data), LMNN(n_components=k, init=init).fit(*data)
+    np.testing.assert_array_equal(chosen.components_, named.components_)
+
+
+def test_all_features_are_the_default() -> None:
+    np.testing.assert_array_equal(
+        LMNN(n_components=4).fit(IRIS, IRIS_Y).components_, LMNN().fit(IRIS, IRIS_Y).components_
+    )
+
+
+@pytest.mark.parametrize("init", ["auto", "pca", "lda", "identity", np.eye(2, 13, 3)], ids=str)
+def test_a_metric_of_low_rank_is_a_local_optimum(init: Any) -> None:
+    problem, X, y = problem_of(WINE, WINE_Y)
+    model = LMNN(n_components=2, init=init).fit(WINE, WINE_Y)
+    assert model.components_.shape == (2, 13) and model.transform(WINE).shape == (178, 2)
+    expected = oracle.objective(model.components_, X, y, problem.targets, 0.5)[0]
+    assert model.objective_ == pytest.approx(expected, rel=1e-9)
+    lowest = LMNN().fit(WINE, WINE_Y).objective_
+    assert lowest < model.objective_ and model.objective_ * (1 - model.gap_) <= lowest
+    rng = np.random.default_rng(0)
+    for scale in [1e-3, 1e-2, 1e-1] * 5:
+        other = model.components_ * (1 + scale * rng.normal(size=(2, 13)))
+        assert problem.evaluate(other, 0.5)[0] > model.objective_ * (1 - 1e-4)
+
+
+def test_more_components_have_lower_objectives() -> None:
+    values = [LMNN(n_components=k).fit(WINE, WINE_Y).objective_ for k in (1, 2, 3, 5)]
+    assert (np.diff(values) < 0).all()
+    assert values[-1] == pytest.approx(LMNN().fit(WINE, WINE_Y).objective_, rel=1e-3)  # five are enough here
+
+
+def test_one_component_finds_the_direction_that_tells_classes_apart() -> None:
+    rng, y = np.random.default_rng(0), np.arange(120) % 2
+    X = rng.normal(size=(120, 5)) * [3, 2, 1, 1, 1]
+    w = np.array([1.0, -1.0, 2.0, 0.0, 1.0]) / np.sqrt(7)
+    X += np.outer(8.0 * (2 * y - 1) - X @ w, w) + np.outer(0.1 * rng.normal(size=120), w)
+    for init in ("auto", "pca"):
+        assert abs(directions(LMNN(n_components=1, init=init).fit(X, y).components_)[0] @ w) > 0.99
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e6, 1e300])
+@pytest.mark.parametrize("far", [1e-200, 1.0, 1e200])
+@pytest.mark.filterwarnings("error")
+def test_the_size_of_a_start_does_not_matter(far: float, size: float) -> None:
+    model = LMNN(init=far * np.eye(4)).fit(size * IRIS, IRIS_Y)
+    assert np.isfinite(model.components_).all()
+    assert model.objective_ == pytest.approx(LMNN().fit(IRIS, IRIS_Y).objective_, rel=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_start_at_the_end_of_another_fit_is_nearly_the_end(size: float) -> None:
+    first = LMNN(n_components=3).fit(size * WINE, WINE_Y)
+    again = LMNN(init=first.components_).fit(size * WINE, WINE_Y)
+    assert again.n_iter_ <= 10 < first.n_iter_
+    assert first.objective_ * (1 - 1e-4) < again.objective_ <= first.objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("k", "init", "message"),
+    [
+        (None, "random", "'init' parameter of LMNN"),
+        (2, np.eye(3, 4), r"init has shape \(3, 4\), expected \(2, 4\)"),
+        (None, np.eye(2, 3), r"init has shape \(2, 3\), expected \(2, 4\)"),
+        (None, np.eye(5, 4), r"init has shape \(5, 4\), expected \(4, 4\)"),
+        (None, np.ones(4), r"init has shape \(4,\), expected \(4, 4\)"),
+        (None, np.empty((0, 4)), r"init has shape \(0, 4\), expected \(1, 4\)"),
+        (1, [[1.0, np.nan, 0.0, 0.0]], "init has an entry nan, expected finite numbers"),
+        (0, "auto", "'n_components' parameter of LMNN"),
+    ],
+    ids=str,
+)
+def test_starts_that_do_not_fit_are_refused_in_one_line(k: Any, init: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as error:
+        LMNN(n_components=k, init=init).fit(IRIS, IRIS_Y)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1e4, 1e6, 1e200])

@@ -63,7 +63,7 @@ def test_a_layer_equals_the_oracle_for_dense_and_sparse_rows(gamma, count):
 
 def test_with_as_many_components_as_features_a_small_step_is_that_of_moml():
     gamma = 1e-5
-    full = MOML(gamma, scale=None).partial_fit(X, Y).get_mahalanobis_matrix()
+    full = MOML(gamma=gamma, scale=None).partial_fit(X, Y).get_mahalanobis_matrix()
     low = after_one_step(n_components=6, gamma=gamma).get_mahalanobis_matrix()
     np.testing.assert_allclose(low, full, atol=10 * gamma**2)
 
@@ -76,7 +76,9 @@ def test_a_push_that_is_too_long_is_shortened():
 
 def test_the_start_is_made_of_principal_axes_that_keep_the_mean_distance():
     rows = RNG.normal(size=(200, 8)) * [5, 4, 3, 1, 1, 1, 1, 1]
-    start = LowRankMOML(3, gamma=0.0, scans=1, scale=None).fit(rows, CLASSES[np.arange(200) % 80])
+    start = LowRankMOML(n_components=3, gamma=0.0, scans=1, scale=None).fit(
+        rows, CLASSES[np.arange(200) % 80]
+    )
     axes = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:3]
     L = start.components_
     np.testing.assert_allclose(np.abs(L @ axes.T), np.linalg.norm(L[0]) * np.eye(3), atol=1e-9)
@@ -84,12 +86,12 @@ def test_the_start_is_made_of_principal_axes_that_keep_the_mean_distance():
 
 
 def test_random_directions_fill_up_where_the_first_rows_have_too_few_axes():
-    L = LowRankMOML(5, gamma=0.0, random_state=0).partial_fit(WORDS[:3], CLASSES[:3]).components_
+    L = LowRankMOML(n_components=5, gamma=0.0, random_state=0).partial_fit(WORDS[:3], CLASSES[:3]).components_
     np.testing.assert_allclose(L @ L.T, (L[0] @ L[0]) * np.eye(5), atol=1e-9)
 
 
 def test_columns_are_named_by_component():
-    learner = LowRankMOML(3, scans=1, random_state=0).fit(WORDS, CLASSES)
+    learner = LowRankMOML(n_components=3, scans=1, random_state=0).fit(WORDS, CLASSES)
     assert learner.transform(WORDS).shape == (80, 3)
     assert learner.get_feature_names_out().tolist() == [f"lowrankmoml{i}" for i in range(3)]
     np.testing.assert_allclose(learner.transform_one(WORDS[[4]]), learner.transform(WORDS)[4])

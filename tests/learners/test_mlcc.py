@@ -55,8 +55,8 @@ def test_pulls_hinges_and_their_slopes_equal_sums_over_all_constraints(
 def test_the_reported_objective_is_that_of_the_formula(reading: str, mu: float) -> None:
     X, codes = rows_and_codes()
     X, codes = X[::4], codes[::4]
-    start = MLCC(2, mu, reading=reading)._start(X, codes)
-    model = MLCC(2, mu, reading=reading, max_rounds=1).fit(X, codes)
+    start = MLCC(2, mu=mu, reading=reading)._start(X, codes)
+    model = MLCC(2, mu=mu, reading=reading, max_rounds=1).fit(X, codes)
     triples = READINGS[reading][1]
     for L, value in zip((np.eye(4), model.components_), model.objectives_[0], strict=True):
         assert value == pytest.approx(plain.objective(L, triples(X, start.labels, codes), mu)[0], rel=1e-9)

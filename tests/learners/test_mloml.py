@@ -12,6 +12,7 @@ from mloml.learners.low_rank_moml import LowRankMOML
 from mloml.learners.mloml import MLOML
 from mloml.learners.moml import MOML, MOMLLayer
 from mloml.learners.opml import OPML
+from mloml.learners.paper_mloml import PaperMLOML
 from mloml.learners.triplets import TripletStream
 
 X, Y = load_iris(return_X_y=True)
@@ -34,9 +35,8 @@ def test_transform_gives_the_linear_output_of_each_layer(activation):
 @pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
 @pytest.mark.parametrize("activation", list(PHI))
 def test_step_sizes_of_zero_leave_the_untrained_stack(activation, propagation):
-    stack = MLOML(
-        activation=activation, propagation=propagation, gamma=0.0, rate=0.0, scale=None, scans=1
-    ).fit(X, Y)
+    settings = {"gamma": 0.0, "layer_params": {"rate": 0.0}, "scale": None, "scans": 1}
+    stack = MLOML(activation=activation, propagation=propagation, **settings).fit(X, Y)
     expected = PHI[activation](PHI[activation](X))
     np.testing.assert_allclose(stack.transform(X), expected, atol=1e-14)
 
@@ -49,31 +49,32 @@ def test_three_layers_are_the_first_three_of_five_exactly():
 
 
 @pytest.mark.parametrize("propagation", ["fp", "fbp"])
-def test_layers_take_their_share_of_a_pull_from_the_stack_or_from_their_own_settings(propagation):
+def test_layers_take_their_share_of_a_pull_from_their_settings(propagation):
     rows = X - X.mean(axis=0)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)  # directions all around: pulls of 1/2 are too long
     settings = {"gamma": 0.5, "propagation": propagation, "scans": 2, "random_state": 0}
     default = MLOML(**settings).fit(rows, Y)
-    named = MLOML(cone_keep=0.1, cone_floor=0.1, **settings).fit(rows, Y)
+    named = MLOML(layer_params={"cone_keep": 0.1, "cone_floor": 0.1}, **settings).fit(rows, Y)
     np.testing.assert_array_equal(default.layers_, named.layers_)
-    gentle = MLOML(cone_keep=0.5, cone_floor=0.3, **settings).fit(rows, Y)
-    own = MLOML(layer_params={"cone_keep": 0.5, "cone_floor": 0.3}, **settings).fit(rows, Y)
+    gentle = MLOML(layer_params={"cone_keep": 0.5, "cone_floor": 0.3}, **settings).fit(rows, Y)
+    own = MLOML(layer_params=[{"cone_keep": 0.5, "cone_floor": 0.3}] * 3, **settings).fit(rows, Y)
     np.testing.assert_array_equal(gentle.layers_, own.layers_)
     assert default.n_cone_failures_[0] > 0
     assert not np.array_equal(gentle.layers_, default.layers_)
 
 
 def test_first_layer_of_an_opml_stack_is_opml():
-    stack = MLOML("opml", n_layers=2, gamma=0.05, random_state=0).fit(X, Y)
-    single = OPML(0.05, random_state=0).fit(X, Y)
+    stack = MLOML(layer="opml", n_layers=2, gamma=0.05, random_state=0).fit(X, Y)
+    single = OPML(gamma=0.05, random_state=0).fit(X, Y)
     np.testing.assert_allclose(stack.layers_[0], single.components_, atol=1e-10)
     assert stack.n_updates_[0] == single.n_updates_
 
 
 def test_a_list_gives_each_layer_its_own_algorithm_and_settings():
-    params = [{"gamma": 1e-3}, {"gamma": 0.0}, {"lam": 1e-2}, {"eta": 1e-2, "targets": (0.1, 1.0)}]
-    stack = MLOML(["moml", "opml", "rdml", "lego"], 4, layer_params=params, random_state=0).fit(X, Y)
-    single = MOML(1e-3, random_state=0).fit(X, Y)
+    params = [{"gamma": 1e-3}, {"gamma": 0.0}, {"gamma": 1e-2}, {"gamma": 1e-2, "targets": (0.1, 1.0)}]
+    names = ["moml", "opml", "rdml", "lego"]
+    stack = MLOML(layer=names, n_layers=4, gamma=0.1, layer_params=params, random_state=0).fit(X, Y)
+    single = MOML(gamma=1e-3, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(stack.layers_[0], single.components_)
     np.testing.assert_array_equal(stack.layers_[1], np.eye(4))
     assert np.linalg.eigvalsh(stack.get_mahalanobis_matrix(3))[0] > 0
@@ -82,7 +83,7 @@ def test_a_list_gives_each_layer_its_own_algorithm_and_settings():
 
 @pytest.mark.parametrize("name", ["gamma", "rate", "n_layers"])
 def test_a_grid_equals_separate_fits_exactly(name):
-    stack = MLOML(propagation="fbp", random_state=5, scans=2)
+    stack = PaperMLOML(propagation="fbp", random_state=5, scans=2)
     values = [1, 2] if name == "n_layers" else [1e-3, 1e-1]
     for fitted, value in zip(stack.fit_grid(X, Y, name, values), values, strict=True):
         alone = clone(stack).set_params(**{name: value}).fit(X, Y)
@@ -91,8 +92,8 @@ def test_a_grid_equals_separate_fits_exactly(name):
 
 def test_fbp_is_refused_for_layers_it_is_not_defined_for():
     with pytest.raises(ValueError, match=r"moml and opml layers only, layer has \['lego', 'rdml'\]"):
-        MLOML(["moml", "lego", "rdml"], propagation="fbp").fit(X, Y)
-    MLOML(["moml", "lego", "rdml"], propagation="bp", scans=1).fit(X, Y)
+        MLOML(layer=["moml", "lego", "rdml"], propagation="fbp").fit(X, Y)
+    MLOML(layer=["moml", "lego", "rdml"], propagation="bp", scans=1).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,7 @@ def test_fbp_is_refused_for_layers_it_is_not_defined_for():
         ({"layer_params": [{}]}, "layer_params has 1 entries, expected one per layer"),
         ({"layer_params": {"eta": 1.0}}, "layer_params has 'eta', but a moml layer has cone_floor"),
         ({"layer_params": {"gamma": -1.0}}, "expected a number >= 0"),
+        ({"propagation": "bp", "layer_params": {"rate": -1.0}}, "'rate' parameter of layer_params of MLOML"),
         ({"layer_params": {"factor": "cholesky"}}, "factors and cones are in ExplicitMLOML"),
         ({"layer": "lego", "layer_params": {"targets": (2, 1)}}, "0 <= lower <= upper"),
         (
@@ -121,10 +123,15 @@ def test_settings_that_make_no_sense_are_refused_in_one_line(settings, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_stream_of_lego_layers_needs_targets_or_enough_rows():
-    with pytest.raises(ValueError, match="at least 7 rows in the first call, got 1"):
-        MLOML("lego").partial_fit(X[:1], Y[:1])
-    MLOML("lego", layer_params={"targets": (0.1, 1.0)}).partial_fit(X[:1], Y[:1])
+def test_a_stream_of_lego_layers_takes_its_targets_from_the_first_rows():
+    order = np.random.default_rng(0).permutation(len(X))[:40]
+    whole = MLOML(layer="lego", gamma=0.1).partial_fit(X[order], Y[order])
+    rows = MLOML(layer="lego", gamma=0.1).partial_fit(X[order[:7]], Y[order[:7]])
+    assert np.all(rows.n_updates_ == 0)  # too few to take targets from
+    for i in order[7:]:
+        rows.learn_one(X[i], Y[i])
+    assert np.all(rows.n_updates_ > 0)
+    np.testing.assert_allclose(rows.layers_, whole.layers_, rtol=1e-9, atol=1e-12)
 
 
 def test_a_stack_has_no_single_matrix_unless_it_has_a_single_layer():
@@ -147,9 +154,17 @@ def test_transform_refuses_layers_that_do_not_exist(layer):
 
 
 def test_parameters_without_effect_are_named():
-    assert "rate" in MLOML().unused_parameters()
-    assert "gamma" in MLOML(propagation="bp").unused_parameters()
-    assert MLOML(propagation="fbp").unused_parameters() == set()
+    assert "rate" in PaperMLOML().unused_parameters()
+    assert "gamma" in PaperMLOML(propagation="bp").unused_parameters()
+    assert PaperMLOML(propagation="fbp").unused_parameters() == set()
+
+
+@pytest.mark.parametrize("propagation", ["fp", "bp", "fbp"])
+def test_settings_of_gradients_are_the_same_in_one_dict_and_one_by_one(propagation):
+    loss = {"rate": 1e-2, "decay": 0.1, "local_loss": "hinge", "routing": "all", "freeze_w": True}
+    usual = {"propagation": propagation, "gamma": 1e-2, "scans": 2, "random_state": 0}
+    one, other = MLOML(layer_params=loss, **usual).fit(X, Y), PaperMLOML(**loss, **usual).fit(X, Y)
+    np.testing.assert_array_equal(one.layers_, other.layers_)
 
 
 def test_distances_of_pairs_are_those_between_outputs():

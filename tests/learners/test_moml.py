@@ -33,7 +33,7 @@ def test_the_metric_is_equation_6_while_no_pull_is_shortened(gamma):
     X, y = IRIS[order], LABELS[order]
     M, _ = online.scan(online.moml_free, X, scan_triplets(y), gamma)
     for cone in ("split", "free"):
-        learner = MOML(gamma, cone=cone, scale=None, scans=1, shuffle=False).fit(X, y)
+        learner = MOML(gamma=gamma, cone=cone, scale=None, scans=1, shuffle=False).fit(X, y)
         assert learner.n_cone_failures_ == 0
         np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, atol=1e-12)
 
@@ -42,7 +42,7 @@ def test_the_factor_follows_the_split_step_and_keeps_its_axes():
     rng = np.random.default_rng(0)
     X, y = unit(rng.normal(size=(150, 4))), rng.integers(0, 3, 150)  # labels at random: many pulls
     L, counts = online.scan(online.moml, X, scan_triplets(y), 0.5)
-    learner = MOML(0.5, scale=None, scans=1, shuffle=False).fit(X, y)
+    learner = MOML(gamma=0.5, scale=None, scans=1, shuffle=False).fit(X, y)
     assert (learner.n_updates_, learner.n_cone_failures_) == tuple(counts)
     assert counts[1] > 10
     np.testing.assert_allclose(learner.components_, L, rtol=1e-8, atol=1e-8)
@@ -62,7 +62,7 @@ def test_moml_is_the_first_layer_of_a_stack_exactly():
 def test_one_triplet_falls_by_gamma_times_the_squared_norm_of_its_matrix():
     x = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]])
     before = 1 + 2.0 - 0.02
-    learner = MOML(0.05, scale=None, scans=1, shuffle=False).fit(x[[1, 2, 0]], [0, 1, 0])
+    learner = MOML(gamma=0.05, scale=None, scans=1, shuffle=False).fit(x[[1, 2, 0]], [0, 1, 0])
     p, q = x[0] - x[1], x[0] - x[2]
     A, M = np.outer(p, p) - np.outer(q, q), learner.get_mahalanobis_matrix()
     assert 1 + np.sum(M * A) == pytest.approx(before - 0.05 * np.sum(A * A))
@@ -77,7 +77,7 @@ def test_split_goes_on_learning_on_standardised_rows_where_shrink_hardly_does():
     steps = np.diff([seen.n_updates_ for seen in split.iter_scans(X, y)])
     assert steps.min() > 100
     assert np.linalg.eigvalsh(split.get_mahalanobis_matrix())[0] > 1e-5
-    shrink = ExplicitMLOML(1, cone="shrink", **settings)
+    shrink = ExplicitMLOML(n_layers=1, cone="shrink", **settings)
     with pytest.warns(ConvergenceWarning, match="hardly learns"):
         shrink.fit(X, y)
 
@@ -101,7 +101,7 @@ def test_parameters_of_earlier_versions_are_answered_by_what_replaces_them(old, 
 def indefinite():
     """A MOML that left the cone, and its rows."""
     X = all_around()
-    learner = MOML(0.5, cone="free", random_state=0).fit(X, LABELS)
+    learner = MOML(gamma=0.5, cone="free", random_state=0).fit(X, LABELS)
     assert np.linalg.eigvalsh(learner.get_mahalanobis_matrix())[0] < -0.1
     return learner, X
 
@@ -151,7 +151,7 @@ def test_rows_that_are_equal_are_equally_similar(indefinite):
 
 
 def test_free_steps_that_stay_in_the_cone_give_an_ordinary_metric():
-    free = MOML(1e-2, cone="free", random_state=0).fit(IRIS, LABELS)
+    free = MOML(gamma=1e-2, cone="free", random_state=0).fit(IRIS, LABELS)
     M = free.get_mahalanobis_matrix()
     np.testing.assert_allclose(free.components_ @ free.components_, M, atol=1e-12)
     np.testing.assert_array_equal(free.transform(IRIS), IRIS @ free.components_.T)
@@ -164,7 +164,7 @@ def test_free_steps_that_stay_in_the_cone_give_an_ordinary_metric():
 
 def test_rows_that_are_not_of_unit_norm_are_learned_from_within_the_cone():
     X, y = load_wine(return_X_y=True)
-    learner = MOML(0.1, scale=None, random_state=0, scans=3).fit(X, y)
+    learner = MOML(gamma=0.1, scale=None, random_state=0, scans=3).fit(X, y)
     assert learner.n_cone_failures_ > 0
     values = np.linalg.eigvalsh(learner.get_mahalanobis_matrix())
     assert np.isfinite(learner.components_).all() and values[-1] > 0

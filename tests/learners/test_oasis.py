@@ -63,13 +63,13 @@ def test_dense_and_sparse_scans_equal_the_oracle(C):
 
 def test_rank_grows_by_one_per_update_at_most():
     X = np.random.default_rng(0).normal(size=(8, 20))
-    learner = OASIS(C=0.1, scale=None, scans=1, random_state=0).fit(X, np.arange(8) % 2)
+    learner = OASIS(gamma=0.1, scale=None, scans=1, random_state=0).fit(X, np.arange(8) % 2)
     change = learner.get_bilinear_matrix() - np.eye(20)
     assert np.linalg.matrix_rank(change) <= learner.n_updates_ < 20
 
 
 def test_step_size_zero_ranks_unit_rows_as_euclidean_distance_does():
-    learner = OASIS(C=0.0, scans=1).fit(IRIS, LABELS)
+    learner = OASIS(gamma=0.0, scans=1).fit(IRIS, LABELS)
     np.testing.assert_allclose(
         2 - 2 * learner.similarity(IRIS, IRIS), pairwise_distances(IRIS) ** 2, atol=1e-12
     )
@@ -78,7 +78,7 @@ def test_step_size_zero_ranks_unit_rows_as_euclidean_distance_does():
 def test_iris_falls_to_one_class_as_in_the_paper():
     for split in range(5):
         X, T, y, labels = train_test_split(IRIS, LABELS, test_size=0.5, stratify=LABELS, random_state=split)
-        order = np.argsort(-OASIS(C=0.1, random_state=split).fit(X, y).similarity(T, X), axis=1)[:, :5]
+        order = np.argsort(-OASIS(gamma=0.1, random_state=split).fit(X, y).similarity(T, X), axis=1)[:, :5]
         predicted = [np.bincount(y[row]).argmax() for row in order]
         assert abs(np.mean(predicted != labels) - 1 / 3) < 1e-9
 

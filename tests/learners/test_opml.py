@@ -104,7 +104,7 @@ def test_dense_and_sparse_scans_equal_the_oracle(gamma, rows):
 
 
 def test_long_rows_are_learned_from_without_a_refused_step():
-    learner = OPML(0.2, scale=None, scans=1, random_state=0).fit(X, Y)
+    learner = OPML(gamma=0.2, scale=None, scans=1, random_state=0).fit(X, Y)
     assert learner.n_cone_failures_ > 10
     assert learner._state.counts[REFUSED] == 0
     assert np.isfinite(learner.components_).all()
@@ -112,7 +112,7 @@ def test_long_rows_are_learned_from_without_a_refused_step():
 
 
 def test_rows_of_unit_norm_and_the_grid_of_the_paper_never_shorten_a_step():
-    assert OPML(0.1, random_state=0).fit(UNIT, Y).n_cone_failures_ == 0
+    assert OPML(gamma=0.1, random_state=0).fit(UNIT, Y).n_cone_failures_ == 0
 
 
 def test_steps_that_come_to_nothing_are_warned_of_once():

@@ -22,14 +22,12 @@ def triplets_of(d, count, seed=0, n=60, length=1.0):
 
 def forward_stack(kinds, d, step, activation):
     settings = {"step": step, "cone_keep": 0.1, "cone_floor": 0.1, "targets": (0.1, 1.0)}
-    return Stack([make_layer(kind, d, settings, None) for kind in kinds], activation)
+    return Stack([make_layer(kind, d, settings, None, 1.0) for kind in kinds], activation)
 
 
 def gradient_stack(kinds, d, step, forward, *loss):
     settings = [{"step": step, "cone_keep": 0.1, "cone_floor": 0.1}] * len(kinds)
-    made = GradientStack(d, kinds, settings, forward)
-    made.loss = Loss(*loss)
-    return made
+    return GradientStack(d, kinds, settings, forward, Loss(*loss))
 
 
 def show(stack, X, triplets):

@@ -79,7 +79,9 @@ def test_fit_equals_the_oracle(lam, init, cone, pairs):
     only = iter([1 if i > j else 2 for _, i, j in triplets]) if pairs == "adjacent" else None
     start = float(init == "identity") * np.eye(5)
     M, counts = online.scan(online.rdml, 3 * X, triplets, lam, cone == "project", only, start=start)
-    learner = RDML(lam, init=init, cone=cone, pairs=pairs, scale=None, scans=1, shuffle=False).fit(3 * X, Y)
+    learner = RDML(gamma=lam, init=init, cone=cone, pairs=pairs, scale=None, scans=1, shuffle=False).fit(
+        3 * X, Y
+    )
     assert [learner.n_updates_, learner.n_cone_failures_] == counts.tolist()
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, rtol=1e-9, atol=1e-11)
 
@@ -108,7 +110,7 @@ def test_a_layer_whose_inverse_has_drifted_computes_it_anew():
 
 
 def test_neighbours_do_not_depend_on_a_small_step_from_zero():
-    small, smaller = (RDML(lam=lam, random_state=0).fit(X, Y) for lam in (1e-5, 1e-6))
+    small, smaller = (RDML(gamma=lam, init="zero", random_state=0).fit(X, Y) for lam in (1e-5, 1e-6))
     assert small.n_updates_ == small.n_triplets_  # dissimilar pairs only
     np.testing.assert_allclose(
         small.get_mahalanobis_matrix(), 10 * smaller.get_mahalanobis_matrix(), rtol=1e-9, atol=1e-15
@@ -118,7 +120,7 @@ def test_neighbours_do_not_depend_on_a_small_step_from_zero():
 @pytest.mark.parametrize("pairs", ["triplets", "adjacent"])
 @pytest.mark.parametrize("init", ["zero", "identity"])
 def test_metric_is_positive_semidefinite_after_many_projections(init, pairs):
-    learner = RDML(lam=0.3, init=init, pairs=pairs, scale=None, random_state=0).fit(3 * X, Y)
+    learner = RDML(gamma=0.3, init=init, pairs=pairs, scale=None, random_state=0).fit(3 * X, Y)
     assert learner.n_cone_failures_ > 0
     values = np.linalg.eigvalsh(learner._state.M)
     assert values[0] > -1e-12 * values[-1]
@@ -126,19 +128,21 @@ def test_metric_is_positive_semidefinite_after_many_projections(init, pairs):
 
 
 def test_before_any_update_from_zero_all_rows_coincide():
-    learner = RDML(lam=0.0, scans=1).fit(X, Y)
+    learner = RDML(gamma=0.0, init="zero", scans=1).fit(X, Y)
     np.testing.assert_array_equal(learner.transform(X), 0)
 
 
 def test_adjacent_pairs_are_those_that_follow_each_other():
     stream = np.array([[0.0], [1.0], [3.0], [7.0]])  # classes a b a a: pairs (3, 1) apart, (7, 3) together
-    learner = RDML(lam=0.01, pairs="adjacent", scale=None, scans=1, shuffle=False).fit(stream, [0, 1, 0, 0])
+    learner = RDML(gamma=0.01, init="zero", pairs="adjacent", scale=None, scans=1, shuffle=False).fit(
+        stream, [0, 1, 0, 0]
+    )
     assert learner.n_triplets_ == 2
     np.testing.assert_allclose(learner._state.M, 0.01 * (3 - 1) ** 2)  # together: 16 * .04 < 1, satisfied
 
 
 def test_without_projection_an_indefinite_metric_is_used_by_its_signed_form():
-    learner = RDML(lam=0.3, cone="free", scale=None, random_state=0).fit(3 * X, Y)
+    learner = RDML(gamma=0.3, cone="free", scale=None, random_state=0).fit(3 * X, Y)
     M = learner.get_mahalanobis_matrix()
     assert np.linalg.eigvalsh(M)[0] < -0.1
     assert learner.n_cone_failures_ == 0
@@ -153,4 +157,4 @@ def test_without_projection_an_indefinite_metric_is_used_by_its_signed_form():
 
 
 def test_a_projected_metric_has_no_similarity():
-    assert not hasattr(RDML(lam=0.3, random_state=0).fit(X, Y), "similarity")
+    assert not hasattr(RDML(gamma=0.3, random_state=0).fit(X, Y), "similarity")

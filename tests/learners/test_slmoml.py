@@ -70,6 +70,6 @@ def test_parallel_differences_have_no_zeroing_step_when_the_positive_is_longer()
 def test_fit_equals_the_oracle(C, margin):
     X, y = np.random.default_rng(0).normal(size=(60, 4)) / 2, np.arange(60) % 3
     M, counts = online.scan(online.slmoml, X, scan_triplets(y), C, margin)
-    learner = SLMOML(C, margin=margin, scale=None, scans=1, shuffle=False).fit(X, y)
+    learner = SLMOML(gamma=C, margin=margin, scale=None, scans=1, shuffle=False).fit(X, y)
     assert [learner.n_updates_, learner.n_cone_failures_] == counts.tolist()
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(), M, rtol=1e-8, atol=1e-10)

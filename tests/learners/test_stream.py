@@ -64,7 +64,7 @@ def test_learning_one_row_goes_with_everything_else(name):
 
 @online
 def test_any_hashable_label_will_do(name):
-    labels = [("a", 1), None, frozenset("bc")]
+    labels = [("a", 1), "b", frozenset("bc")]
     light = one_by_one(make(name), X, [labels[y] for y in Y])
     assert_same(light, one_by_one(make(name), X, Y.tolist()))
     assert set(light.classes_.tolist()) == set(labels)
@@ -82,8 +82,8 @@ def test_bad_rows_are_refused_and_leave_the_learner_as_it_was(name):
             call([0.0, np.inf, 0.0, 0.0], 0)
         with pytest.raises(ValueError, match=r"x has shape \(1, 4\)"):
             call(X[:1], 0)
-    with pytest.raises(ValueError, match="not a label"):
-        learner.learn_one(X[0], np.nan)
+    with pytest.raises(ValueError, match="Unknown label"):
+        learner.learn_one(X[0], 0.5)
     with pytest.raises(ValueError, match="NaN or infinity"):
         learner.learn_one(np.full(4, np.nan), "new")
     assert learner.classes_.tolist() == sorted(set(Y[:20].tolist()))
@@ -146,22 +146,23 @@ def test_learned_attributes_are_kept_until_the_next_step(name):
 
 GROWING = [
     MOML(gamma=0.05),
-    ExplicitMLOML(2, gamma=0.5),
+    ExplicitMLOML(n_layers=2, gamma=0.5),
     MOML(gamma=0.5, cone="free"),
     MOML(gamma=0.05, scale=None),
     MLOML(gamma=0.05, activation="relu"),
     MLOML(gamma=0.05, activation="sigmoid"),
     MLOML(layer=["opml", "moml"], n_layers=2, gamma=0.05, activation="tanh"),
     MLOML(layer="rdml", n_layers=2, gamma=0.05),
-    MLOML(propagation="fbp", activation="relu", rate=1e-3),
-    MLOML(propagation="bp", activation="tanh", rate=1e-2),
+    MLOML(propagation="fbp", activation="relu", gamma=1e-3, layer_params={"rate": 1e-3}),
+    MLOML(propagation="bp", activation="tanh", layer_params={"rate": 1e-2}),
     OPML(gamma=0.05),
-    LEGO(targets=(0.1, 2.0)),
-    RDML(),
-    RDML(init="zero"),
-    SLMOML(),
-    LEARNERS["OASIS"](),
-    LEARNERS["DiagonalMOML"](),
+    OPML(),
+    LEGO(gamma=1e-3, targets=(0.1, 2.0)),
+    RDML(gamma=1e-3),
+    RDML(gamma=1e-3, init="zero"),
+    SLMOML(gamma=1e-3),
+    LEARNERS["OASIS"](gamma=1e-3),
+    LEARNERS["DiagonalMOML"](gamma=0.1),
 ]
 
 
@@ -216,7 +217,7 @@ def test_growing_by_nothing_changes_nothing_and_wrong_counts_are_told():
     with pytest.raises(NotFittedError):
         OPML().add_features(1)
     with pytest.raises(NotImplementedError, match="LowRankMOML cannot take new features"):
-        LowRankMOML(2).partial_fit(*data(3)).add_features(1)
+        LowRankMOML(n_components=2).partial_fit(*data(3)).add_features(1)
 
 
 # changes between two calls ---------------------------------------------------------------------------------
@@ -239,7 +240,7 @@ def test_single_rows_after_a_fit_to_other_features_are_learned_as_ever(name, bef
         (MLOML(layer=["rdml", "lego", "moml"]), {"propagation": "fbp"}),
         (MLOML(), {"activation": "relu"}),
         (OPML(), {"scale": None}),
-        (RDML(), {"init": "identity"}),
+        (RDML(), {"init": "zero"}),
         (LEGO(targets=np.array([0.1, 2.0])), {"targets": np.array([0.1, 3.0])}),
     ],
     ids=str,
@@ -263,11 +264,9 @@ def test_a_stream_refuses_parameters_that_its_state_is_not_made_for(learner, cha
 
 @online
 def test_a_step_size_that_is_set_to_zero_stops_a_stream(name):
-    if name == "MLOML by bp":
-        pytest.skip("its layers decay")
     rows, y = data(5)
-    fixed = {"rate": 0.0} if "by" in name else {}
-    learner = make(name).fit(rows, y).set_params(**{STEP[name]: 0.0}, **fixed)
+    fixed = {"rate": 0.0, "decay": 0.0} if "by" in name else {}
+    learner = make(name).fit(rows, y).set_params(**fixed | {STEP[name]: 0.0})
     before = np.copy(learned(learner))
     one_by_one(learner.partial_fit(rows, y), rows, y)
     np.testing.assert_array_equal(learned(learner), before)
@@ -330,11 +329,13 @@ def test_a_fit_that_is_refused_leaves_no_stream_to_mix_with(name, monkeypatch):
 
 @online
 def test_what_was_learned_before_a_fit_is_interrupted_can_be_used(name, monkeypatch):
+    if "auto" in name:
+        pytest.skip("its step size is not yet chosen")
     learner, learn, calls = make(name), LEARNERS[name]._learn, []
 
-    def interrupted(self, D, triplets):
+    def interrupted(self, state, D, triplets):
         calls.append(len(triplets))
-        return interrupt() if len(calls) == 2 else learn(self, D, triplets)
+        return interrupt() if len(calls) == 2 else learn(self, state, D, triplets)
 
     monkeypatch.setattr(LEARNERS[name], "_learn", interrupted)
     with pytest.raises(KeyboardInterrupt):

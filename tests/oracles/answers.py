@@ -95,11 +95,13 @@ def rows_answer():
     def sums(X):
         return [len(X), np.abs(X).max(), (X**2).sum() / np.abs(X).max() ** 2]
 
-    return sums(rows()), sums(np.concatenate([rows(50), 9.0 * rows(50)]))
+    lengths = np.linalg.norm(rows(), axis=1)
+    return sums(rows()), sums(np.concatenate([rows(50), 9.0 * rows(50)])), lengths, lengths
 
 
 def triplets_answer():
-    X, y, backwards = rows(60) / 2.0, codes(60), np.arange(59, -1, -1)
+    y, backwards, lengths = codes(60), np.arange(59, -1, -1), np.linalg.norm(rows(60), axis=1)
+    X = rows(60) / np.maximum(0.25, lengths / 4.0)[:, np.newaxis]  # four times the scale at most
     found = [7 + online.triplets_of(y, backwards, released) for released in (True, False)]
     single, told = np.zeros((60, 1, 3, 21)), np.zeros(60)
     single[:, 0, 2] = X
@@ -107,7 +109,7 @@ def triplets_answer():
         single[t, 0, :2] = X[t] - X[i], X[t] - X[j]
         told[t] = 1 if i < j else 2
     latest = [X[np.flatnonzero(y == c)[-1]] for c in range(4)]
-    return *found, differences(rows(), found[0]), single, told, np.array(latest), -1
+    return *found, differences(rows(), found[0]), single, told, np.array(latest), -1, lengths
 
 
 def propagation_answer():

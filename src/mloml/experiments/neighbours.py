@@ -149,7 +149,7 @@ class Rows:
         Raises
         ------
         Diverged
-            When there is no learner, its output is not finite or it declares itself ``diverged_``.
+            When the learner is None, its output is not finite or it declares itself ``diverged_``.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             if learner is None or getattr(learner, "diverged_", False):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,7 @@ from .rows import validate_rows
 Codes = Index
 WHITENING = 1e-12  # variances below this share of the mean count as this large
 ORDINARY = 10  # rows whose largest entry is within this power of two, up or down, are taken as they are
+FAR = 100  # a start is kept within this power of two of the rows' size: beyond, squares overflow or vanish
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,22 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 def labelled_rows(learner: MetricLearner, X: ArrayLike, y: ArrayLike) -> tuple[Array, Codes]:
-    """Check parameters and input of ``learner``, set its ``classes_``; return the rows and class codes."""
+    """Check parameters and input of ``learner``, set its ``classes_``; return the rows and class codes.
+
+    Every method here compares rows of one class with rows of others: it needs two classes and
+    at least one class with two rows. Classes of a single row are allowed beside such a class.
+    """
     learner._validate_params()
     rows, labels = validate_rows(learner, X, y, order="C", ensure_min_samples=2)
     check_classification_targets(labels)
     learner.classes_, codes = np.unique(labels, return_inverse=True)
+    counts, name = np.bincount(codes), type(learner).__name__
+    if counts.size < 2:
+        raise ValueError(f"{name} needs rows of at least two classes; y has 1 class")
+    if counts.max() < 2:
+        raise ValueError(
+            f"{name} needs a class with at least two rows; each of the {counts.size} classes has one"
+        )
     return rows, codes.astype(np.intp, copy=False)
 
 
@@ -90,21 +103,25 @@ def labelled_rows_of_all(models: Sequence[MetricLearner], X: ArrayLike, y: Array
     return rows, codes
 
 
-def require_pairs(learner: MetricLearner, codes: Codes) -> Index:
-    """Return the class sizes, or say why there is nothing to learn from.
+def rank_of(learner: Any) -> int:
+    """Return ``n_components``, for None the number of features; refuse more than these."""
+    k, d = learner.n_components, learner.n_features_in_
+    if k is not None and k > d:
+        raise ValueError(f"n_components={k} is more than the {d} feature(s) of the rows")
+    return int(k or d)
 
-    Every method here compares rows of one class with rows of others: it needs two classes and
-    at least one class with two rows. Classes of a single row are allowed beside such a class.
-    """
-    counts = np.bincount(codes)
-    name = type(learner).__name__
-    if counts.size < 2:
-        raise ValueError(f"{name} needs rows of at least two classes; y has 1 class")
-    if counts.max() < 2:
-        raise ValueError(
-            f"{name} needs a class with at least two rows; each of the {counts.size} classes has one"
-        )
-    return counts
+
+def require_start(learner: Any) -> None:
+    """Refuse an ``init`` that is not a factor of ``n_components`` rows."""
+    rank_of(learner)
+    if isinstance(learner.init, str):
+        return
+    L, d = np.asarray(learner.init, dtype=np.float64), learner.n_features_in_
+    expected = learner.n_components or min(max(1, len(L)), d), d
+    if L.shape != expected:
+        raise ValueError(f"init has shape {L.shape}, expected {expected}")
+    if not np.isfinite(L).all():
+        raise ValueError(f"init has an entry {L[~np.isfinite(L)][0]}, expected finite numbers")
 
 
 def factor_of(M: Array) -> Array:
@@ -113,14 +130,23 @@ def factor_of(M: Array) -> Array:
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-def unit_of(rows: Array) -> float:
-    """Return a power of two that brings rows of any size near 1; 1 for rows of ordinary size.
+def near_one(rows: Array) -> tuple[Array, int]:
+    """Return rows times the power of two that brings them near 1, and its exponent; 0 for ordinary rows.
 
-    >>> unit_of(np.array([[300.0, -4.0]])), unit_of(np.array([[3e6, -4.0]]))
-    (1.0, 2.384185791015625e-07)
+    >>> near_one(np.array([[300.0, -4.0]]))[1], near_one(np.array([[3e6, -4.0]]))[1]
+    (0, -22)
     """
     exponent = int(np.frexp(np.abs(rows).max())[1])
-    return 1.0 if abs(exponent) <= ORDINARY else float(np.ldexp(1.0, -exponent))
+    return (rows, 0) if abs(exponent) <= ORDINARY else (np.ldexp(rows, -exponent), -exponent)
+
+
+def times_power(A: Array, exponent: int) -> Array:
+    """Return ``A * 2**exponent``, with a lower exponent where entries would become infinite.
+
+    >>> times_power(np.array([3.0]), 2), times_power(np.array([1.5, 1.0]), 2000) / 2.0**1023
+    (array([12.]), array([1.5, 1. ]))
+    """
+    return np.ldexp(A, min(exponent, 1024 - int(np.frexp(np.abs(A).max())[1])))
 
 
 @dataclass(frozen=True)
@@ -129,24 +155,53 @@ class Coordinates:
 
     L-BFGS needs several times fewer steps there than on features of unequal scale, and with fewer rows than
     features it has far fewer variables. Any A in these coordinates stands for ``L = V A W + (I - V V')``,
-    V an orthonormal basis of the rows' span: where no two rows differ, the metric stays Euclidean.
+    V an orthonormal basis of the rows' span: where no two rows differ, the metric stays Euclidean. From a
+    start of k rows, L₀, an A of k rows stands for ``L = A W + L₀ (I - V V')``.
     """
 
     V: Array
     W: Array
     start: Array  # the A of L = I
+    exponent: int  # x is a given row times this power of two
 
     @classmethod
-    def of(cls, X: Array, differences: Array) -> Coordinates:
+    def of(cls, X: Array, differences: Array, exponent: int = 0) -> Coordinates:
         """Choose coordinates for the rows of X from the differences that are to be pulled together."""
         V = span(X)
         inside = differences @ V
         white, start = whitening(inside.T @ inside)
-        return cls(V, white.T @ V.T, start)
+        return cls(V, white.T @ V.T, start, exponent)
 
-    def factor(self, A: Array) -> Array:
-        """Return the L of the input space for the factor A of these coordinates."""
-        return in_input_space(self.V, A @ self.W @ self.V)
+    def first(
+        self, init: str | ArrayLike, k: int | None, X: Array, codes: Codes
+    ) -> tuple[Array, Array | None]:
+        """Return where to start: the A of k rows, and L₀, None for the identity.
+
+        ``X`` are the rows in these coordinates. "auto" chooses by metric-learn's rule.
+        """
+        d = len(self.V)
+        if not isinstance(init, str):
+            L = np.asarray(init, dtype=np.float64)
+            size = int(np.frexp(np.abs(L).max())[1])
+            A = np.ldexp(L, -size) @ self.V @ self.start
+            return np.ldexp(A, np.clip(size - self.exponent, -FAR, FAR)), times_power(L, -self.exponent)
+        if init == "auto" and k is not None:
+            init = "lda" if k <= min(d, codes.max()) else "pca" if k < min(d, len(X)) else "identity"
+        k = k or d
+        if init in ("auto", "identity") and k == d:
+            return self.start, None
+        if init == "identity":
+            return np.eye(k, d) @ self.V @ self.start, np.eye(k, d)
+        A = self.start  # that of V', the principal axes
+        if init == "lda":
+            A = np.vstack([discriminant_axes(X, codes), A])
+        return np.pad(A[:k], ((0, max(0, k - len(A))), (0, 0))), np.zeros((k, d))
+
+    def factor(self, A: Array, L: Array | None) -> Array:
+        """Return the factor of the given rows' space for an A that was found from L₀."""
+        if L is None:
+            return times_power(in_input_space(self.V, A @ self.W @ self.V), self.exponent)
+        return times_power(A @ self.W + L - L @ self.V @ self.V.T, self.exponent)
 
 
 def span(X: Array) -> Array:
@@ -168,6 +223,19 @@ def whitening(scatter: Array) -> tuple[Array, Array]:
     scales, axes = np.linalg.eigh(scatter)
     roots = np.sqrt(np.maximum(scales, 0.0) + WHITENING * (scales.mean() or 1.0))
     return axes / roots, axes * roots
+
+
+def discriminant_axes(X: Array, codes: Codes) -> Array:
+    """Return the axes (rows, one less than classes) that part the classes of centred rows best: LDA.
+
+    Differences inside classes have (nearly) unit variance along them.
+    """
+    members = np.eye(codes.max() + 1)[codes]
+    sums, roots = members.T @ X, np.sqrt(members.sum(axis=0))[:, None]
+    inside = X - members @ (sums / roots**2)
+    white, _ = whitening(inside.T @ inside / len(X))
+    axes: Array = np.linalg.svd(sums / roots @ white, full_matrices=False)[2][: codes.max()] @ white.T
+    return axes
 
 
 def in_input_space(V: Array, B: Array) -> Array:

@@ -209,13 +209,15 @@ def low_rank_moml_problem() -> tuple[Any, ...]:
 
 
 def rows_problem() -> tuple[Any, ...]:
-    from mloml.learners.rows import add_lengths
+    from mloml.learners.rows import add_lengths, measure_rows
 
-    sums, growing = np.zeros(3), np.zeros(3)
+    sums, growing, lengths = np.zeros(3), np.zeros(3), np.zeros((2, N))
+    measure_rows(rows(), lengths[0])
+    measure_rows(1e200 * rows(), lengths[1])
     add_lengths(rows(), sums)
     add_lengths(rows(50), growing)
     add_lengths(9.0 * rows(50), growing)
-    return sums, growing
+    return sums, growing, lengths[0], lengths[1] / 1e200
 
 
 def triplets_problem() -> tuple[Any, ...]:
@@ -231,10 +233,12 @@ def triplets_problem() -> tuple[Any, ...]:
     compiled_differences(rows(), found[0], D)
     memory = np.full(4, -1, np.intp), np.full(4, -1, np.intp), np.array([-1, -1, 0], np.intp)
     samples, single, told = np.zeros((4, 21)), np.zeros((60, 1, 3, 21)), np.zeros(60)
+    lengths = np.zeros(60)
     for i in range(60):
-        told[i] = one_row(X[i], 2.0, int(y[i]), i, True, samples, *memory, single[i])
-    refused = one_row(np.full(21, np.nan), 2.0, 0, 60, True, samples, *memory, np.zeros((1, 3, 21)))
-    return *found, D, single, told, samples, refused
+        told[i] = one_row(X[i], 0.25, 4.0, lengths, i, int(y[i]), i, True, samples, *memory, single[i])
+    nan, room = np.full(21, np.nan), np.zeros((1, 3, 21))
+    refused = one_row(nan, 2.0, 4.0, lengths, 0, 0, 60, True, samples, *memory, room)
+    return *found, D, single, told, samples, refused, lengths
 
 
 def propagation_problem() -> tuple[Any, ...]:

@@ -1,12 +1,9 @@
 """MOML with one weight per feature, for very many features and for sparse rows."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array, Counts, Index, Triplets
 
@@ -14,9 +11,11 @@ from .base import MetricLearner
 from .compiled import compiled, entry, ready
 from .layers import Layer
 from .linalg import FAILURES, LIMIT, UPDATES, WEAK, WEAK_SHARE
+from .moml import FLOOR, KEEP
 from .online import OnlineLearner
 from .rows import SparseRows
 from .sparse import Places, Starts, longest_triplet, sparse_triplet
+from .stream import learned
 from .triplets import Rule
 
 # For M = diag(w), p = x - xp and q = x - xq the paper's objective (Eq. 4) is
@@ -92,10 +91,14 @@ def sparse_diagonal_scan(
 class DiagonalLayer(Layer):
     """The diagonal ``w`` of the metric, which learns by the step above; it starts at ones."""
 
-    def __init__(self, n_features: int, step: float, keep: float, floor: float) -> None:
+    def __init__(self, n_features: int, step: float, keep: float = KEEP, floor: float = FLOOR) -> None:
         self.w = np.ones(n_features)
         self.step, self.keep, self.floor = step, keep, floor
         self.counts = np.zeros(5, dtype=np.int64)
+
+    def matrices(self) -> list[Array]:
+        """Return the weights."""
+        return [self.w]
 
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
@@ -131,13 +134,9 @@ class DiagonalMOML(OnlineLearner, MetricLearner):
 
     Parameters
     ----------
-    gamma : float, default=1e-4
+    gamma : "auto" or float, default="auto"
         Step size. In rows of many features each entry is small, so it has to be larger than for a full
-        metric: 1 or 10 for texts.
-    cone_keep : float, default=0.1
-        Share of a weight, after its push, that a pull leaves at least.
-    cone_floor : float, default=0.1
-        No pull brings a weight below this. 0: no such limit.
+        metric: "auto" tries 0.01, 0.1, 1 and 10. See :class:`~mloml.learners.opml.OPML`.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
@@ -149,7 +148,7 @@ class DiagonalMOML(OnlineLearner, MetricLearner):
         The factor ``L``: the roots of these weights on its diagonal. ``M`` is sparse, too.
     n_cone_failures_ : int
         Steps in which some pull was shortened.
-    classes_, scale_, n_triplets_, n_updates_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     References
@@ -167,38 +166,29 @@ class DiagonalMOML(OnlineLearner, MetricLearner):
     12
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **OnlineLearner._parameter_constraints,
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "cone_keep": [Interval(Real, 0, 1, closed="neither")],
-        "cone_floor": [Interval(Real, 0, 1, closed="left")],
-    }
+    _gammas = (0.0, 1e-2, 1e-1, 1.0, 10.0)
+
+    _moved = dict.fromkeys(("cone_keep", "cone_floor"), "it is always 0.1")
 
     _takes_sparse = True
 
     def __init__(
         self,
-        gamma: float = 1e-4,
         *,
-        cone_keep: float = 0.1,
-        cone_floor: float = 0.1,
+        gamma: float | str = "auto",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.gamma = gamma
-        self.cone_keep = cone_keep
-        self.cone_floor = cone_floor
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    @property
+    @learned
     def feature_weights_(self) -> Array:
-        """The diagonal of ``M``, for the user's rows."""
-        check_is_fitted(self)
+        """Return the diagonal of ``M``, for the user's rows."""
         weights: Array = self._state.w / self.scale_ / self.scale_
         return weights
 
-    def _new_state(self, n_features: int, X: Any) -> DiagonalLayer:
-        return DiagonalLayer(n_features, float(self.gamma), float(self.cone_keep), float(self.cone_floor))
+    def _new_state(self, n_features: int, X: Any, step: float) -> DiagonalLayer:
+        return DiagonalLayer(n_features, step)

@@ -6,7 +6,7 @@ learner has the alternatives, in plain NumPy: what they do to the results is par
 """
 
 from math import sqrt
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,7 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
         Number of metric layers; 1 is MOML.
     activation : {"relu", "sigmoid", "tanh"}, default="tanh"
         Non-linearity between layers.
-    gamma : float, default=1e-4
+    gamma : float or "auto", default=1e-4
         Step size.
     factor : {"symmetric", "cholesky"}, default="symmetric"
         Which ``L`` with ``M = L'L`` a layer takes: the symmetric root or the Cholesky factor.
@@ -148,7 +148,7 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
         The learned ``L_i``; the first takes the user's rows.
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
         Steps that changed the layer, and steps that would have left the cone.
-    classes_, scale_, n_triplets_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     Examples
@@ -164,17 +164,16 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
         **OnlineLearner._parameter_constraints,
         "n_layers": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions(set(ACTIVATIONS))],
-        "gamma": [Interval(Real, 0, None, closed="left")],
         "factor": [StrOptions({"symmetric", "cholesky"})],
         "cone": [StrOptions({"clip", "shrink", "skip", "split"})],
     }
 
     def __init__(
         self,
-        n_layers: int = 3,
         *,
+        n_layers: int = 3,
         activation: str = "tanh",
-        gamma: float = 1e-4,
+        gamma: float | str = 1e-4,
         factor: str = "symmetric",
         cone: str = "clip",
         scale: str | float | None = "auto",
@@ -185,16 +184,16 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
     ) -> None:
         self.n_layers = n_layers
         self.activation = activation
-        self.gamma = gamma
         self.factor = factor
         self.cone = cone
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _new_state(self, n_features: int, X: Any) -> Stack:
-        settings = (float(self.gamma), self.factor, self.cone)
-        layers: list[Layer] = [ExplicitLayer(n_features, *settings) for _ in range(self.n_layers)]
+    def _new_state(self, n_features: int, X: Any, step: float) -> Stack:
+        layers: list[Layer] = [
+            ExplicitLayer(n_features, step, self.factor, self.cone) for _ in range(self.n_layers)
+        ]
         return Stack(layers, self.activation)
 
-    def _take_step(self) -> None:
-        for layer in self._state.layers:
-            layer.step = float(self.gamma)
+    def _set_step(self, state: Any, step: float) -> None:
+        for layer in state.layers:
+            layer.step = step * state.damping

@@ -11,11 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .base import Array, MetricLearner
-from .batch import Codes, factor_of, labelled_rows, require_pairs
+from .batch import Codes, factor_of, labelled_rows, one_blas_thread, rank_of, span
 
 FAILED_CONDITION = 1e12
 MOST = 1e150  # largest entry of rows whose squares can be summed and inverted
 CLIP_BELOW, CLIP_TO = 1e-10, 1e-6
+NO_LENGTH = 1e-14  # differences of this share of the largest entry are rounding errors
 
 
 class KISSME(MetricLearner):
@@ -30,6 +31,10 @@ class KISSME(MetricLearner):
     definite, its eigenvalues up to 1e-10 become 1e-6, as in the authors' toolbox. These are absolute numbers:
     rows should have a length near 1 (``StandardScaler``, ``Normalizer``). On very long rows all eigenvalues
     are that small, and nothing is learned; a ``ConvergenceWarning`` says so.
+
+    With ``n_components=k``, the k largest eigenvalues of this M and their directions are kept, which is its
+    best approximation of rank k. With fewer rows than features, directions in which no two rows differ are
+    among the large ones: S is smallest there.
 
     Constant or collinear features, and fewer rows than features, make S or D singular. A matrix whose
     condition number exceeds 1e12 counts as failed; ``condition_`` and ``ridged_`` record what happened.
@@ -49,11 +54,13 @@ class KISSME(MetricLearner):
         likely as any other (``weight`` is then ignored). None: all pairs.
     random_state : int, RandomState instance or None, default=None
         Seed of these draws.
+    n_components : int or None, default=None
+        Rank of the metric: ``transform`` gives so many columns. None: as many as features.
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_features, n_features)
-        Factor ``L`` with ``L'L = M``, by eigenvalues.
+    components_ : ndarray of shape (n_components, n_features)
+        Factor ``L`` with ``L'L = M``: its rows are eigenvectors of M, that of the largest eigenvalue last.
     classes_ : ndarray
         The class labels.
     condition_ : ndarray of shape (2,)
@@ -88,32 +95,49 @@ class KISSME(MetricLearner):
         "weight": [StrOptions({"pairs", "samples"})],
         "n_pairs": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
         self,
         ridge: str = "on_failure",
+        *,
         ridge_scale: float = 1e-6,
         weight: str = "pairs",
         n_pairs: int | None = None,
         random_state: Any = None,
+        n_components: int | None = None,
     ) -> None:
         self.ridge = ridge
         self.ridge_scale = ridge_scale
         self.weight = weight
         self.n_pairs = n_pairs
         self.random_state = random_state
+        self.n_components = n_components
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from all pairs of the rows."""
         rows, codes = labelled_rows(self, X, y)
-        require_pairs(self, codes)
         require_squares(rows)
+        k = rank_of(self)
+        with one_blas_thread():
+            self._learn(rows, codes, k)
+        return self
+
+    def _learn(self, rows: Array, codes: Codes, k: int) -> None:
+        """Compute the metric and keep its k leading directions."""
+        V = None
+        if len(rows) < rows.shape[1]:
+            V = span(rows)
+            # S and D are zero beside the span: one coordinate, always zero, stands for all directions there.
+            rows = np.column_stack([(rows - rows.mean(axis=0)) @ V, np.zeros(len(rows))])
         if self.n_pairs is None:
             S, D = pair_covariances(rows, codes, self.weight)
         else:
             S, D = drawn_covariances(rows, codes, self.n_pairs, check_random_state(self.random_state))
-        (S_inverse, S_condition, S_ridged), (D_inverse, D_condition, D_ridged) = map(self._inverse, (S, D))
+        zero = (NO_LENGTH * np.abs(rows - rows.mean(axis=0)).max()) ** 2
+        S_inverse, S_condition, S_ridged = self._inverse(S, zero)
+        D_inverse, D_condition, D_ridged = self._inverse(D, zero)
         self.condition_ = np.array([S_condition, D_condition])
         self.ridged_ = np.array([S_ridged, D_ridged])
         M, self.clipped_ = clip(S_inverse - D_inverse)
@@ -122,21 +146,46 @@ class KISSME(MetricLearner):
                 f"KISSME learned nothing: all eigenvalues are at most {CLIP_BELOW:g} and were replaced; "
                 "scale the rows to a length near 1"
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        self.components_ = factor_of(M)
-        return self
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        self.components_ = (factor_of(M) if V is None else factor_beyond(V, M, k))[-k:]
 
-    def _inverse(self, covariance: Array) -> tuple[Array, float, bool]:
+    def _inverse(self, covariance: Array, zero: float) -> tuple[Array, float, bool]:
         """Invert, with the ridge if it is due; return the inverse, the condition number and the verdict."""
-        d = covariance.shape[0]
+        d = self.n_features_in_
         values, vectors = np.linalg.eigh(covariance)
         condition = float(values[-1] / values[0]) if values[0] > 0 else np.inf
         ridged = self.ridge == "always" or condition > FAILED_CONDITION
         if ridged:
             # All rows of a class may coincide (trace 0): then the ridge is the whole matrix.
-            trace = values.sum() if values[-1] > 0 else float(d)
+            trace = values.sum() if values[-1] > zero else float(d)
             values = np.maximum(values, 0.0) + self.ridge_scale * trace / d
         return (vectors / values) @ vectors.T, condition, ridged
+
+
+def factor_beyond(V: Array, M: Array, k: int) -> Array:
+    """Return the factor of a metric of the whole space, or at least its k rows of largest eigenvalues.
+
+    ``M`` is given on the span of V; its last coordinate stands for each of the directions beside.
+    """
+    inside = factor_of(M[:-1, :-1]) @ V.T
+    smaller = int(np.searchsorted((inside**2).sum(axis=1), M[-1, -1]))
+    beside = np.sqrt(M[-1, -1]) * complement(V, min(k, V.shape[0] - V.shape[1]))
+    return np.concatenate([inside[:smaller], beside, inside[smaller:]])
+
+
+def complement(V: Array, count: int) -> Array:
+    """Return so many orthonormal rows, orthogonal to the orthonormal columns of V.
+
+    With V₁ and V₂ the first and the other rows of V, and the polar decomposition ``V₁ = S P``, they are rows
+    of the reflection ``I - U (I + P)⁻¹ U'``, in which U has the rows ``V₁ + S`` and V₂.
+    """
+    rank = V.shape[1]
+    A, sizes, B = np.linalg.svd(V[:rank])
+    U = V.copy()
+    U[:rank] += A @ B
+    rows: Array = V[rank : rank + count] @ ((B.T / (-1.0 - sizes)) @ B @ U.T)
+    rows[np.arange(count), rank + np.arange(count)] += 1.0
+    return rows
 
 
 def require_squares(rows: Array) -> None:

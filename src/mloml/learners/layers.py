@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +15,69 @@ from sklearn.utils.validation import check_is_fitted
 from mloml.arrays import Array, Counts, Triplets
 
 from .base import LearnedDistance, Metric, checked_pairs, metric_function, symmetric_root
-from .linalg import FAILURES, NOTHING, UPDATES
+from .linalg import AGE, NOTHING
 from .rows import validate_rows
 from .stream import checked_row, learned, require_one_row
 
 ACTIVATIONS = ("relu", "sigmoid", "tanh")
+# A metric with larger entries, on rows of a length near 1, has grown out of bounds.
+LARGEST_ENTRY = 1e4
 
 
-class Layer(ABC):
+class Learning:
+    """What a learner does with the matrices that it learns, be it one layer or a stack of them."""
+
+    counts: Counts
+    damping = 1.0  # what is left of the step size after the layer has diverged
+    restarts = 0
+    good: Any = None
+
+    def matrices(self) -> list[Array]:
+        """Return the arrays that are learned."""
+        raise NotImplementedError
+
+    @property
+    def idle(self) -> bool:
+        """Whether learning would change nothing."""
+        return False
+
+    def save(self) -> dict[str, Array]:
+        """Return copies of all that learning changes."""
+        return {name: value.copy() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+
+    def frozen(self) -> Self:
+        """Return a copy that stays as it is."""
+        still = copy(self)
+        vars(still).update(self.save(), good=None)
+        return still
+
+    def sane(self) -> bool:
+        """Say whether the metric is of a reasonable size."""
+        return all(bool(np.abs(A).max() < LARGEST_ENTRY) for A in self.matrices())
+
+    def remember(self) -> None:
+        """Keep the metric as it is, if it is a good one, to go back to."""
+        if not self.idle and self.sane():
+            self.good = self.save()
+
+    def recall(self) -> None:
+        """Go back to the last good metric; the counters go on."""
+        if self.good is not None:
+            vars(self).update({name: value.copy() for name, value in self.good.items() if name != "counts"})
+            self.counts[..., AGE] = self.good["counts"][..., AGE]
+
+    def rescale(self, ratio: float) -> None:
+        """Follow rows that are multiplied by ``ratio`` from now on."""
+
+    def await_rows(self) -> bool:
+        """Say whether something has to be found out from the first rows of a stream first."""
+        return False
+
+    def see_rows(self, rows: Any) -> None:
+        """Look at the first rows of a stream, as they are learned from."""
+
+
+class Layer(Learning, ABC):
     """A square matrix with its counters, see :mod:`mloml.learners.linalg`; it starts at the identity.
 
     Parameters
@@ -35,7 +91,21 @@ class Layer(ABC):
     def __init__(self, n_features: int, step: float) -> None:
         self.L = np.eye(n_features)
         self.step = step
-        self.counts: Counts = np.zeros(5, dtype=np.int64)
+        self.counts = np.zeros(5, dtype=np.int64)
+
+    def matrices(self) -> list[Array]:
+        """Return the matrix that is learned."""
+        return [self.L]
+
+    @property
+    def idle(self) -> bool:
+        """Whether learning would change nothing."""
+        return self.step == 0.0
+
+    def ranks(self, queries: Any, rows: Any) -> Array:
+        """Return numbers that order ``rows`` as their distances from each of ``queries`` do; (m, n)."""
+        factor = self.factor()
+        return order_of(queries @ factor.T, rows @ factor.T)
 
     @abstractmethod
     def learn(self, D: Array, outputs: Array) -> int:
@@ -54,16 +124,9 @@ class Layer(ABC):
         """How many numbers a row is mapped to."""
         return len(self.L)
 
-    def save(self) -> dict[str, Array]:
-        """Return copies of all that learning changes."""
-        return {name: value.copy() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-
     def factor(self) -> Any:
         """Return a factor of the metric on the rows that the layer sees; it may be the layer's own array."""
         return self.L
-
-    def set_scale(self, scale: float) -> None:  # noqa: B027
-        """Bring what was given in the user's units to rows divided by ``scale``."""
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: the matrix starts as the identity on them."""
@@ -79,6 +142,15 @@ class MetricLayer(Layer):
         self.M = start * np.eye(n_features)
         self.start = start
 
+    def matrices(self) -> list[Array]:
+        """Return the matrix that is learned."""
+        return [self.M]
+
+    def ranks(self, queries: Any, rows: Any) -> Array:
+        """Return numbers that order ``rows`` as their distances from ``queries`` do, without a root."""
+        mapped = rows @ self.M
+        return (mapped * rows).sum(axis=1) - 2.0 * (queries @ mapped.T)
+
     def factor(self) -> Array:
         """Return the symmetric root of M."""
         return symmetric_root(self.M)
@@ -88,7 +160,7 @@ class MetricLayer(Layer):
         self.M = widened(self.M, n_features, self.start)
 
 
-class Stack:
+class Stack(Learning):
     """Layers that learn by forward propagation, each from what the updated layers below make of a triplet.
 
     No layer waits for those above it. So a layer learns from a whole piece of the stream and hands on, for
@@ -101,9 +173,55 @@ class Stack:
         self.activation = activation
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> Counts:  # type: ignore[override]
         """The counters of all layers."""
         return np.array([layer.counts for layer in self.layers])
+
+    @property
+    def idle(self) -> bool:
+        """Whether learning would change nothing."""
+        return all(layer.idle for layer in self.layers)
+
+    def matrices(self) -> list[Array]:
+        """Return the matrices that are learned."""
+        return [A for layer in self.layers for A in layer.matrices()]
+
+    def ranks(self, queries: Any, rows: Any) -> Array:
+        """Return numbers that order ``rows`` as their distances at the last layer do."""
+        factors = self.factors()
+        return order_of(*(through(factors, X, self.activation) for X in (queries, rows)))
+
+    def frozen(self) -> Self:
+        """Return a copy that stays as it is."""
+        still = copy(self)
+        still.layers = [layer.frozen() for layer in self.layers]
+        return still
+
+    def remember(self) -> None:
+        """Keep the layers as they are, if all are good, to go back to."""
+        if self.sane():
+            for layer in self.layers:
+                layer.remember()
+
+    def recall(self) -> None:
+        """Go back to the last good layers."""
+        for layer in self.layers:
+            layer.recall()
+
+    def rescale(self, ratio: float) -> None:
+        """Follow rows that are multiplied by ``ratio`` from now on."""
+        for layer in self.layers:
+            layer.rescale(ratio)
+
+    def await_rows(self) -> bool:
+        """Let the layers wait for the first rows of a stream; say whether one does."""
+        waits = [layer.await_rows() for layer in self.layers]
+        return any(waits)
+
+    def see_rows(self, rows: Any) -> None:
+        """Let the layers look at the first rows of a stream."""
+        for layer in self.layers:
+            layer.see_rows(rows)
 
     @property
     def weights(self) -> Array:
@@ -113,11 +231,6 @@ class Stack:
     def factors(self) -> list[Array]:
         """Return the factors as learned so far."""
         return [layer.factor() for layer in self.layers]
-
-    def set_scale(self, scale: float) -> None:
-        """Bring what was given in the user's units to rows divided by ``scale``."""
-        for layer in self.layers:
-            layer.set_scale(scale)
 
     def widen(self, n_features: int) -> None:
         """Go on with more features in every layer."""
@@ -162,6 +275,7 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
     n_features_in_: int
     scale_: float
     _state: Any
+    _from_quadruplets = False
 
     @learned
     def layers_(self) -> Any:
@@ -170,29 +284,25 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
         factors = [first / self.scale_, *(L.copy() for L in others)]
         return np.stack(factors) if len({L.shape for L in factors}) == 1 else factors
 
-    def _finish(self) -> None:
-        counts = self._state.counts
-        self.n_updates_, self.n_cone_failures_ = counts[:, UPDATES].copy(), counts[:, FAILURES].copy()
-
     def transform(self, X: ArrayLike, layer: int | None = None) -> Array:
         """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last."""
         check_is_fitted(self)
         rows: Array = validate_rows(self, X, reset=False)
-        return _through(self.layers_[: self._checked_layer(layer)], rows, self.activation)
+        return through(self.layers_[: self._checked_layer(layer)], rows, self.activation)
 
     def transform_one(self, x: ArrayLike, layer: int | None = None) -> Array:
         """Map one row, (d,); exactly what ``transform([x], layer)[0]`` gives, at less cost."""
         layers = self.layers_[: self._checked_layer(layer)]
         if not issparse(x):
-            return _through(layers, checked_row(self, x), self.activation)[0]
+            return through(layers, checked_row(self, x), self.activation)[0]
         require_one_row(x)
-        return _through(layers, validate_rows(self, x, reset=False), self.activation)[0]
+        return through(layers, validate_rows(self, x, reset=False), self.activation)[0]
 
     def pair_distance(self, pairs: ArrayLike) -> Array:
         """Return the (not squared) distance of each pair at the last layer; ``pairs`` is (n, 2, d)."""
         check_is_fitted(self)
         stacked = checked_pairs(pairs, self.n_features_in_)
-        left, right = (_through(self.layers_, stacked[:, side], self.activation) for side in (0, 1))
+        left, right = (through(self.layers_, stacked[:, side], self.activation) for side in (0, 1))
         return np.sqrt(np.einsum("ij,ij->i", left - right, left - right))
 
     def get_metric(self) -> Metric:
@@ -201,15 +311,23 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
         layers, activation = [L.copy() for L in self.layers_], self.activation
 
         def mapped_difference(u: Array, v: Array) -> Array:
-            left, right = _through(layers, np.stack([u, v]), activation)
+            left, right = through(layers, np.stack([u, v]), activation)
             return left - right
 
         return metric_function(mapped_difference, self.n_features_in_)
 
-    def get_mahalanobis_matrix(self, layer: int) -> Array:
-        """Return ``M = L'L`` of one metric layer (1 is the first): a metric on that layer's inputs."""
+    def get_mahalanobis_matrix(self, layer: int | None = None) -> Array:
+        """Return ``M = L'L`` of one metric layer (1 is the first): a metric on that layer's inputs.
+
+        ``layer`` may be left out where there is only one.
+        """
         check_is_fitted(self)
-        L = self.layers_[self._checked_layer(layer) - 1]
+        layers = self.layers_
+        if layer is None and len(layers) > 1:
+            raise ValueError(
+                f"layer is None, expected an integer from 1 to {len(layers)}: each layer has its own M"
+            )
+        L = layers[self._checked_layer(layer) - 1]
         return L.T @ L
 
     def _checked_layer(self, layer: int | None) -> int:
@@ -236,12 +354,20 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
         return len(self.layers_[-1])
 
 
-def _through(layers: Any, rows: Array, activation: str) -> Array:
+def through(layers: Any, rows: Array, activation: str) -> Array:
     """Return the linear output of the last of some layers."""
     for L in layers[:-1]:
         rows = activate(rows @ L.T, activation)
     mapped: Array = rows @ layers[-1].T
     return mapped
+
+
+def order_of(queries: Any, rows: Any) -> Any:
+    """Return ``|b|² - 2 a'b`` for all rows a of ``queries`` and b of ``rows``: squared distances but |a|²."""
+    products: Any = queries @ rows.T
+    sparse = hasattr(products, "toarray")
+    squares = (rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows).sum(axis=1)
+    return squares - 2.0 * (products.toarray() if sparse else products)
 
 
 def activated(Z: Array, activation: str) -> Array:

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from math import sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array, Counts
 
@@ -21,8 +21,11 @@ from .triplets import Rule
 
 SMALLEST_DISTANCE = 1e-12  # a pair nearer than this (squared) has no direction to learn from
 
-# Rows with 21 distances, the fewest of which the 5th percentile is more than the smallest one.
-FEWEST_ROWS = 7
+# Rows with 28 distances: the 5th percentile of fewer than 21 is hardly more than the smallest one.
+FEWEST_ROWS = 8
+
+# Squared distances: of similar pairs, of dissimilar ones.
+Targets = tuple[float, float]
 
 # With z the difference of a pair and y its target, the step is
 #
@@ -118,23 +121,43 @@ class LEGOLayer(Layer):
     n_features, step
         See :class:`~mloml.learners.layers.Layer`.
     targets : (float, float)
-        Target squared distances of similar and dissimilar pairs, in the units of the user's rows.
+        Target squared distances of similar and dissimilar pairs, of the rows that are learned from.
+    percentiles : (float, float) or None
+        The percentiles that the targets are taken from; None: the targets were given.
     """
 
-    def __init__(self, n_features: int, step: float, targets: tuple[float, float]) -> None:
+    def __init__(
+        self, n_features: int, step: float, targets: Targets, percentiles: Targets | None = None
+    ) -> None:
         super().__init__(n_features, step)
-        self.targets = targets
+        self.targets: Targets | None = targets
+        self.percentiles = percentiles
 
     def learn(self, D: Array, outputs: Array) -> int:
-        """Learn from the triplets of ``D``."""
+        """Learn from the triplets of ``D``; nothing while the targets are not known."""
         ready("lego")
+        if self.targets is None:
+            if len(outputs):
+                np.matmul(D, self.L.T, out=outputs)
+            return len(D)
         seen: int = lego_scan(D, self.L, *self.targets, self.step, self.counts, outputs)
         return seen
 
-    def set_scale(self, scale: float) -> None:
-        """Divide the targets as squared distances of rows are divided."""
-        lower, upper = self.targets
-        self.targets = lower / scale / scale, upper / scale / scale
+    def rescale(self, ratio: float) -> None:
+        """Follow rows that are multiplied: targets that were given keep their size in the user's rows."""
+        if self.percentiles is None and self.targets is not None:
+            self.targets = self.targets[0] * ratio * ratio, self.targets[1] * ratio * ratio
+
+    def await_rows(self) -> bool:
+        """Learn nothing until the rows are known that targets are taken from; say whether that is so."""
+        self.targets = None if self.percentiles else self.targets
+        return self.percentiles is not None
+
+    def see_rows(self, rows: Array) -> None:
+        """Take the targets from these rows, if there are enough of them."""
+        if self.percentiles and len(rows) >= FEWEST_ROWS:
+            lower, upper = distance_percentiles(rows, self.percentiles).tolist()
+            self.targets = lower, upper
 
 
 def two_numbers(name: str, given: Any, limit: float = np.inf) -> tuple[float, float]:
@@ -177,24 +200,19 @@ def distance_percentiles(X: Array, percentiles: tuple[float, float] = (5, 95), m
     return np.percentile(distances, percentiles, overwrite_input=True)
 
 
-def lego_targets(
-    settings: Mapping[str, Any], X: Array | None, fewest: int = FEWEST_ROWS
-) -> tuple[float, float]:
-    """Return the target distances: ``settings["targets"]``, or percentiles of at least ``fewest`` rows."""
+def make_lego_layer(
+    n_features: int, step: float, settings: Mapping[str, Any], X: Any, scale: float
+) -> LEGOLayer:
+    """Return a layer at its start, with ``targets`` as given, or percentiles of distances between rows."""
     targets = settings.get("targets", "percentiles")
     if not isinstance(targets, str):
-        return two_numbers("targets", targets)
+        lower, upper = two_numbers("targets", targets)
+        return LEGOLayer(n_features, step, (lower / scale / scale, upper / scale / scale))
     if targets != "percentiles":
         raise ValueError(f"targets is {targets!r}, expected 'percentiles' or two numbers")
-    count = 0 if X is None else len(X)
-    if X is None or count < fewest:
-        raise ValueError(
-            f"percentiles need at least {fewest} rows in the first call, got {count} sample(s); "
-            "give layer_params={'targets': (lower, upper)} for a stream"
-        )
-    low, high = two_numbers("percentiles", settings.get("percentiles", (5, 95)), 100.0)
-    lower, upper = distance_percentiles(X, (low, high)).tolist()
-    return lower, upper
+    percentiles = two_numbers("percentiles", settings.get("percentiles", (5, 95)), 100.0)
+    lower, upper = distance_percentiles(X, percentiles).tolist()
+    return LEGOLayer(n_features, step, (lower / scale / scale, upper / scale / scale), percentiles)
 
 
 class LEGO(OnlineLearner, MetricLearner):
@@ -206,19 +224,19 @@ class LEGO(OnlineLearner, MetricLearner):
         M = argmin_{M PD}  tr(M M_prev⁻¹) - logdet(M M_prev⁻¹) + eta/2 (z'Mz - y)²
           = M_prev - c (M_prev z)(M_prev z)' / (1 + c ŷ),    ŷ = z'M_prev z,  c = eta (ȳ - y)
 
-    where the new distance ``ȳ = z'Mz`` is the positive root of ``eta ŷ ȳ² + (1 - eta y ŷ) ȳ - ŷ = 0``. The
-    step is taken on the factor, ``L -= k (L z)(M z)'``, in O(d²). M stays positive definite for every
-    ``eta``.
+    where ``eta`` is ``gamma``, and the new distance ``ȳ = z'Mz`` is the positive root of
+    ``eta ŷ ȳ² + (1 - eta y ŷ) ȳ - ŷ = 0``. The step is taken on the factor, ``L -= k (L z)(M z)'``, in O(d²).
+    M stays positive definite for every ``eta``.
 
     Parameters
     ----------
-    eta : float, default=1e-3
-        Weight of the loss.
+    gamma : "auto" or float, default="auto"
+        Weight of the loss; the paper writes eta. See :class:`~mloml.learners.opml.OPML`.
     targets : "percentiles" or (lower, upper), default="percentiles"
         Target squared distances of similar and dissimilar pairs, in the units of the user's rows.
         ``"percentiles"`` takes them from the distances between the rows of ``fit`` (at most 2000 of them), so
-        it is not strictly online; ``partial_fit`` takes them from the rows of its first call, which must be
-        at least 7.
+        it is not strictly online. A stream takes them from its first 8 rows, before which nothing is learned,
+        and anew from the first 16, 32 and 64.
     percentiles : (float, float), default=(5, 95)
         Which percentiles.
     scale, scans, shuffle, random_state, triplets
@@ -231,17 +249,13 @@ class LEGO(OnlineLearner, MetricLearner):
     targets_ : (float, float)
         The target squared distances in use, between the user's rows. The distances that are learned are
         those over ``scale_``, and so are the targets that they are drawn to.
-    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_cone_failures_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; updates count pairs, and no step leaves the cone.
 
     Notes
     -----
     Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
     rows itself does not matter with ``scale="auto"``.
-
-    The default ``eta`` has the best mean over eight settings among those nowhere more than .01 below
-    plain 5-NN (``benchmarks/defaults.py --choose``); 0.01 was .07 below on one of
-    them. Choose it by cross-validation as in the example.
 
     Both pairs of every triplet are moved, so ``n_updates_`` near twice ``n_triplets_`` is as
     it should be; fewer says that pairs coincide under the metric.
@@ -260,23 +274,24 @@ class LEGO(OnlineLearner, MetricLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LEGO(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.972
-    >>> search = GridSearchCV(model, {"lego__eta": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
+    0.978
+    >>> search = GridSearchCV(model, {"lego__gamma": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
-        "eta": [Interval(Real, 0, None, closed="left")],
         "targets": [StrOptions({"percentiles"}), "array-like"],
         "percentiles": ["array-like"],
     }
 
-    step_parameter = "eta"
+    _moved = {"eta": "its step size is gamma"}
+
+    _from_pairs = True
 
     def __init__(
         self,
-        eta: float = 1e-3,
         *,
+        gamma: float | str = "auto",
         targets: str | ArrayLike = "percentiles",
         percentiles: tuple[float, float] = (5, 95),
         scale: str | float | None = "auto",
@@ -285,18 +300,19 @@ class LEGO(OnlineLearner, MetricLearner):
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.eta = eta
         self.targets = targets
         self.percentiles = percentiles
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _require_first_rows(self, count: int) -> None:
-        if isinstance(self.targets, str) and count < FEWEST_ROWS:
-            raise ValueError(
-                f"targets='percentiles' needs at least {FEWEST_ROWS} rows in the first call of partial_fit, "
-                f"got {count} sample(s); give targets=(lower, upper) for a stream"
-            )
+    @property
+    def targets_(self) -> Targets:
+        """The target squared distances in use, between the user's rows."""
+        check_is_fitted(self)
+        if not isinstance(self.targets, str):
+            return two_numbers("targets", self.targets)
+        lower, upper = self._state.targets or (np.nan, np.nan)  # a stream that has just begun
+        return lower * self.scale_ * self.scale_, upper * self.scale_ * self.scale_
 
-    def _new_state(self, n_features: int, X: Any) -> LEGOLayer:
-        self.targets_ = lego_targets({"targets": self.targets, "percentiles": self.percentiles}, X, fewest=0)
-        return LEGOLayer(n_features, float(self.eta), self.targets_)
+    def _new_state(self, n_features: int, X: Any, step: float) -> LEGOLayer:
+        settings = {"targets": self.targets, "percentiles": self.percentiles}
+        return make_lego_layer(n_features, step, settings, X, self.scale_)

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from mloml.arrays import Array, Codes, Index
 
 from .base import MetricLearner
-from .batch import ByClass, factor_of, labelled_rows, require_pairs
+from .batch import ByClass, factor_of, labelled_rows
 from .compiled import compiled, exact, exact_entry, ready
 from .linalg import invert
 
@@ -294,7 +294,7 @@ class LMDML(MetricLearner):
     }
 
     def __init__(
-        self, bound: float = 1.0, n_neighbors: int = 3, max_epochs: int = 10, max_steps: int = 20000,
+        self, bound: float = 1.0, *, n_neighbors: int = 3, max_epochs: int = 10, max_steps: int = 20000,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:  # fmt: skip
         self.bound = bound
@@ -306,7 +306,6 @@ class LMDML(MetricLearner):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled samples."""
         rows, codes = labelled_rows(self, X, y)
-        require_pairs(self, codes)
         ready("lmdml")
         data = ByClass.of(rows - rows.mean(axis=0), codes)
         targets = data.target_neighbours(self.n_neighbors)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from mloml.arrays import Array, Index
 
 from .base import MetricLearner
-from .batch import ByClass, Coordinates, labelled_rows_of_all, one_blas_thread, require_pairs, unit_of
+from .batch import ByClass, Coordinates, labelled_rows_of_all, near_one, one_blas_thread, require_start
 from .compiled import compiled, entry, ready
 from .descent import descend
 
@@ -72,7 +72,7 @@ def set_levels(
             if targets[i, t] >= 0:
                 levels[i, t] = 1.0 + squared_distance(Z, i, targets[i, t])
                 highest[i] = max(highest[i], levels[i, t])
-        for a in range(Z.shape[1]):
+        for a in range(Y.shape[1]):
             Y[i, a] = 0.0
 
 
@@ -268,9 +268,9 @@ class LMNN(MetricLearner):
     with ``D_ij = ||L (xi - xj)||²``. ``mu`` weighs the *push* term (metric-learn's ``regularization`` weighs
     the pull term: pass ``1 - mu`` there).
 
-    L-BFGS minimises the objective, from a multiple of the identity and in coordinates that make it well
-    conditioned. Value and gradient are exact. With fewer rows than features the optimum may be zero. Rows
-    with entries beyond a thousand, or none above a thousandth, are first multiplied by a power of two.
+    L-BFGS minimises the objective in coordinates that make it well conditioned. With fewer rows than features
+    the optimum may be zero. Rows with entries beyond a thousand, or none above a thousandth, are first
+    multiplied by a power of two, and so is L as far as it stays finite.
 
     Classes with fewer than K + 1 rows lower K to the size of the smallest of them minus one, for all rows.
     A class of a single row has no target neighbour; it does not lower K and only serves as impostor.
@@ -287,10 +287,18 @@ class LMNN(MetricLearner):
         the last bits of the input.
     max_iter : int, default=2000
         Largest number of steps; a ``ConvergenceWarning`` says when it was not enough.
+    n_components : int or None, default=None
+        Number of rows of L. None: as many as features, or as ``init`` has. With fewer than features the
+        problem is not convex, and the result depends on the start.
+    init : {"auto", "pca", "lda", "identity"} or array of shape (n_components, n_features), default="auto"
+        Start of L: principal axes, discriminant axes (then principal ones if these are too few), rows of the
+        identity or an array; times about the best factor, for an array only if that is better. "auto" is
+        "identity" if ``n_components`` is None; else "lda" for fewer components than classes, "pca" for fewer
+        than features and rows, otherwise "identity".
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_features, n_features)
+    components_ : ndarray of shape (n_components, n_features)
         The factor L.
     classes_ : ndarray
         The class labels.
@@ -299,9 +307,9 @@ class LMNN(MetricLearner):
     objective_ : float
         ε at ``components_``.
     gap_ : float
-        Upper bound of ``ε - ε*``, relative to ε, where ε* is the global optimum: the problem is convex in
-        ``M = L'L``, so its gradient bounds how far away the optimum can be. Loose at kinks of the hinge,
-        infinite when the targets' differences do not span the rows.
+        Upper bound of ``ε - ε*``, relative to ε, where ε* is the optimum over metrics of any rank: the
+        problem is convex in ``M = L'L``, so its gradient bounds how far away the optimum can be. Loose at
+        kinks of the hinge, infinite when the targets' differences do not span the rows.
     n_iter_ : int
         Number of steps.
 
@@ -329,15 +337,20 @@ class LMNN(MetricLearner):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "init": [StrOptions({"auto", "pca", "lda", "identity"}), "array-like"],
     }
 
     def __init__(
-        self, mu: float = 0.5, n_neighbors: int = 3, tol: float = 1e-7, max_iter: int = 2000
-    ) -> None:
+        self, mu: float = 0.5, *, n_neighbors: int = 3, tol: float = 1e-7, max_iter: int = 2000,
+        n_components: int | None = None, init: str | ArrayLike = "auto",
+    ) -> None:  # fmt: skip
         self.mu = mu
         self.n_neighbors = n_neighbors
         self.tol = tol
         self.max_iter = max_iter
+        self.n_components = n_components
+        self.init = init
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
@@ -359,27 +372,29 @@ class LMNN(MetricLearner):
     def _fit_all(self, models: Sequence[LMNN], X: ArrayLike, y: ArrayLike) -> None:
         """Choose targets and coordinates, and minimise ε in them for models that differ in ``mu`` only."""
         rows, codes = labelled_rows_of_all(models, X, y)
-        require_pairs(self, codes)
+        require_start(models[0])
         ready("lmnn")
-        unit = unit_of(rows)
+        rows, exponent = near_one(rows)
         with one_blas_thread():
-            data = ByClass.of(rows if unit == 1.0 else rows * unit, codes)
+            data = ByClass.of(rows, codes)
             targets = data.target_neighbours(self.n_neighbors)
-            coordinates = Coordinates.of(data.X, data.differences(targets))
+            coordinates = Coordinates.of(data.X, data.differences(targets), exponent)
             problem = LargeMargin(ByClass(data.X @ coordinates.W.T, data.starts), targets)
             for model in models:
-                model._descend(problem, coordinates, unit)
+                model._descend(problem, coordinates)
 
-    def _descend(self, problem: LargeMargin, coordinates: Coordinates, unit: float) -> None:
+    def _descend(self, problem: LargeMargin, coordinates: Coordinates) -> None:
         """Minimise and publish the result, for rows in the user's units."""
+        A, L = coordinates.first(self.init, self.n_components, problem.X, problem.codes)
+        unit = A if isinstance(self.init, str) else A / (np.abs(A).max() or 1.0)
+        start = unit * problem.best_multiple(unit, self.mu)
+        if unit is not A:
+            start = min(start, A, key=lambda A: problem.evaluate(A, self.mu)[0])
         problem.forget()
-        start = coordinates.start * problem.best_multiple(coordinates.start, self.mu)
         found = descend(lambda A: problem.evaluate(A, self.mu), start, self.tol, self.max_iter)
-        self.components_ = unit * coordinates.factor(found.x)
-        self.objective_ = found.value
-        self.gap_ = problem.relative_gap(found.x, self.mu)
-        self.n_iter_ = found.n_iter
-        self.n_neighbors_ = problem.targets.shape[1]
+        self.components_ = coordinates.factor(found.x, L)
+        self.objective_, self.gap_ = found.value, problem.relative_gap(found.x, self.mu)
+        self.n_iter_, self.n_neighbors_ = found.n_iter, problem.targets.shape[1]
         if not found.converged:
             message = f"LMNN stopped after max_iter={self.max_iter} steps before reaching tol={self.tol}"
             warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -1,6 +1,6 @@
 """MOML with a metric of low rank: the closed-form step on a factor of k rows."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from .layers import Layer
 from .linalg import LIMIT, hand_on
 from .online import OnlineLearner
 from .opml import opml_change
-from .rows import RowLengths, SparseRows
+from .rows import BOUND, SparseRows, divided, median_length, row_lengths
 from .sparse import Places, Starts, longest_triplet, sparse_triplet
 from .triplets import Rule
 
@@ -132,6 +132,10 @@ class LowRankLayer(Layer):
         self.step = step
         self.counts = np.zeros(5, dtype=np.int64)
 
+    def matrices(self) -> list[Array]:
+        """Return the matrix that is learned."""
+        return [self.W]
+
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("low_rank_moml")
@@ -187,9 +191,9 @@ def _principal(X: Any, k: int, rng: np.random.RandomState) -> tuple[Array, float
     """Return principal axes, at most k, and the length they get; None where the rows do not differ."""
     if len(X) > MOST_ROWS:
         X = X[np.linspace(0, len(X) - 1, MOST_ROWS).astype(np.intp)]
-    lengths = RowLengths()
-    lengths.add(X)
-    count, rows = min(k, len(X) - 1, X.shape[1] - 1), X / lengths.root_mean_square
+    lengths = row_lengths(X)
+    rows = divided(X, lengths, median_length(lengths), BOUND)  # single long rows are no principal axes
+    count = min(k, len(X) - 1, X.shape[1] - 1)
     sparse = isinstance(rows, SparseRows)
     rows = rows.to_csr() if sparse else rows
     variance = 0.0 if count < 1 else float((rows**2).mean(axis=0).sum() - (rows.mean(axis=0) ** 2).sum())
@@ -216,8 +220,8 @@ class LowRankMOML(OnlineLearner, MetricLearner):
     ----------
     n_components : int, default=2
         Rank of the metric, at most the number of features: ``transform`` gives so many columns.
-    gamma : float, default=1e-4
-        Step size.
+    gamma : "auto" or float, default="auto"
+        Step size. See :class:`~mloml.learners.opml.OPML`.
     init : {"pca", "random"}, default="pca"
         Start of the factor: principal axes of the rows of the first call, or random orthogonal rows, scaled
         so that rows keep their mean squared distance. Where the first rows have fewer than ``n_components``
@@ -231,7 +235,7 @@ class LowRankMOML(OnlineLearner, MetricLearner):
         The factor ``L``, which takes the user's rows.
     n_cone_failures_ : int
         Shortened pushes.
-    classes_, scale_, n_triplets_, n_updates_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     References
@@ -247,15 +251,14 @@ class LowRankMOML(OnlineLearner, MetricLearner):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), LowRankMOML(2, random_state=0), KNeighborsClassifier())
+    >>> model = make_pipeline(StandardScaler(), LowRankMOML(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.966
+    0.961
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"pca", "random"})],
     }
 
@@ -263,9 +266,9 @@ class LowRankMOML(OnlineLearner, MetricLearner):
 
     def __init__(
         self,
-        n_components: int = 2,
         *,
-        gamma: float = 1e-4,
+        n_components: int = 2,
+        gamma: float | str = "auto",
         init: str = "pca",
         scale: str | float | None = "auto",
         scans: int = 20,
@@ -274,11 +277,10 @@ class LowRankMOML(OnlineLearner, MetricLearner):
         triplets: Rule = "released",
     ) -> None:
         self.n_components = n_components
-        self.gamma = gamma
         self.init = init
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _new_state(self, n_features: int, X: Any) -> LowRankLayer:
+    def _new_state(self, n_features: int, X: Any, step: float) -> LowRankLayer:
         require_rank(self.n_components, n_features)
         start = first_factor(X, self.n_components, self.init, self.random_state)
-        return LowRankLayer(start, float(self.gamma))
+        return LowRankLayer(start, step)

@@ -21,10 +21,10 @@ from .batch import (
     in_input_space,
     labelled_rows,
     labelled_rows_of_all,
+    near_one,
     one_blas_thread,
-    require_pairs,
     span,
-    unit_of,
+    times_power,
     whitening,
 )
 from .clusters import cluster, first_centres, means_of
@@ -205,7 +205,7 @@ class MLCC(MetricLearner):
     changes its cluster. Empty clusters are dropped; a class (or the training set) with fewer than K rows has
     as many clusters as rows. With ``"whole"``, clusters of one class each hold no impostor: the metric then
     stays as it is. Rows with entries beyond a thousand, or none above a thousandth, are first multiplied by a
-    power of two.
+    power of two, and so is L (as far as it stays finite).
 
     Parameters
     ----------
@@ -279,6 +279,7 @@ class MLCC(MetricLearner):
     def __init__(
         self,
         n_clusters: int = 4,
+        *,
         mu: float = 0.5,
         reading: str = "per_class",
         max_rounds: int = 10,
@@ -323,16 +324,14 @@ class MLCC(MetricLearner):
     def _start(self, rows: Array, codes: Index) -> Start:
         """Choose the first clusters."""
         ready("mlcc")
-        require_pairs(self, codes)
         groups = [np.arange(len(codes))]
         if self.reading == "per_class":
             groups = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]
-        unit = unit_of(rows)
-        rows = unit * rows
+        rows, exponent = near_one(rows)
         centres = first_centres(rows, groups, self.n_clusters, check_random_state(self.random_state))
         V = span(rows)
         X = (rows - rows.mean(axis=0)) @ V
-        return Start(unit, V, X, codes, groups, cluster(rows, groups, centres))
+        return Start(exponent, V, X, codes, groups, cluster(rows, groups, centres))
 
     def _learn(self, start: Start) -> None:
         """Alternate clusters and metric."""
@@ -349,7 +348,8 @@ class MLCC(MetricLearner):
             before, labels = labels, cluster(X @ L.T, groups, centres)
             if np.array_equal(labels, before):
                 break
-        self.components_ = start.unit * in_input_space(start.V, L) if rounds else np.eye(len(start.V))
+        L = in_input_space(start.V, L)
+        self.components_ = times_power(L, start.exponent) if rounds else np.eye(len(L))
         self.labels_ = labels
         self.objectives_ = np.array([[r.start_value, r.value] for r in rounds]).reshape(-1, 2)
         self.n_rounds_ = len(rounds)
@@ -375,7 +375,7 @@ class MLCC(MetricLearner):
 class Start:
     """What fits with the same first clusters share."""
 
-    unit: float  # what the given rows were multiplied by
+    exponent: int  # of the power of two that the given rows were multiplied by
     V: Array  # a basis of their span
     X: Array  # the rows, centred, in this basis
     codes: Index

@@ -5,27 +5,37 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.validation import check_is_fitted
 
-from mloml.arrays import Array, Triplets
+from mloml.arrays import Array
 from mloml.errors import suggestion
 
 from .layers import ACTIVATIONS, Layer, Stack, StackOutputs
-from .lego import LEGOLayer, lego_targets
+from .lego import make_lego_layer
 from .low_rank_moml import LowRankLayer, first_factor, require_rank
-from .moml import MOMLLayer
+from .moml import FLOOR, KEEP, MOMLLayer
 from .online import OnlineLearner
 from .opml import OPMLLayer
 from .propagation import GradientStack, Loss
 from .rdml import RDMLLayer
 from .triplets import Rule
 
-# Settings a layer of each algorithm can have; eta and lam are other names of its step size.
+# Settings that a layer of each algorithm can have.
 KNOWN: dict[str, set[str]] = {
     "moml": {"gamma", "cone_keep", "cone_floor"},
     "opml": {"gamma"},
-    "lego": {"gamma", "eta", "targets", "percentiles"},
-    "rdml": {"gamma", "lam"},
+    "lego": {"gamma", "targets", "percentiles"},
+    "rdml": {"gamma"},
+}
+
+# Settings of the gradient steps of bp and fbp, see Loss.
+OF_GRADIENTS: dict[str, list[Any]] = {
+    "rate": [Interval(Real, 0, None, closed="left")],
+    "decay": [Interval(Real, 0, None, closed="left")],
+    "local_loss": [StrOptions({"scaled", "hinge"})],
+    "routing": [StrOptions({"below", "all"})],
+    "freeze_w": ["boolean"],
 }
 
 # Settings of :class:`~mloml.learners.explicit.ExplicitMLOML` alone.
@@ -60,24 +70,28 @@ class MLOML(StackOutputs, OnlineLearner):
         without negative values: of standardised rows it throws away half of each layer's output.
     propagation : {"fp", "bp", "fbp"}, default="fp"
         How the layers learn.
-    gamma : float, default=1e-4
-        Step size of every layer's own algorithm (gamma of moml and opml, eta of lego, lambda of rdml).
-    rate : float, default=1e-4
-        Learning rate of the gradient steps of bp and fbp.
-    decay : float, default=0.0
-        Weight ``lambda`` of the penalty in the loss.
-    local_loss : {"scaled", "hinge"}, default="scaled"
-        Local loss of a layer in fbp: its hinge times its step size, or its hinge.
-    routing : {"below", "all"}, default="below"
-        Which layers the local loss of layer i moves: those below it (the paper's text), or layer i as well.
-    freeze_w : bool, default=False
-        Keep the weights ``w_i`` at 1 instead of learning them; learned ones can only fall, and stop at 0.
+    gamma : "auto" or float, default="auto"
+        Step size of every layer's own algorithm. See :class:`~mloml.learners.opml.OPML`; "bp" has none.
     layer_params : dict or list of dicts, optional
-        Settings of all layers, or of each: "gamma" (also as "eta", "lam"), "cone_keep" and "cone_floor" of
-        moml, "targets" and "percentiles" of lego (targets are squared distances between the user's rows, in
-        every layer).
-    cone_keep, cone_floor : float, default=0.1
-        How much of a pull a moml layer takes, see :class:`~mloml.learners.moml.MOML`.
+        Further settings of all layers (a dict), or of each layer (a list of dicts):
+
+        - "gamma": a layer's own step size;
+        - "cone_keep" and "cone_floor" of moml layers, both 0.1: the share of the determinant of
+          ``M + gamma q q'`` that a pull leaves at least, and how far a direction may be squeezed: a pull ends
+          where ``p'M^-1 p`` reaches ``||p||² / cone_floor``;
+        - "targets" and "percentiles" of lego layers, see :class:`~mloml.learners.lego.LEGO` (targets are
+          squared distances between the user's rows, in every layer).
+
+        In a dict also the settings of the gradient steps of "bp" and "fbp":
+
+        - "rate", 1e-4: learning rate;
+        - "decay", 0: weight ``lambda`` of the penalty in the loss;
+        - "local_loss", "scaled" or "hinge": a layer's hinge times its step size, or its hinge;
+        - "routing", "below" or "all": which layers the local loss of layer i moves, those below it (the
+          paper's text), or layer i as well;
+        - "freeze_w", False: keep the weights ``w_i`` at 1; learned ones can only fall, and stop at 0.
+
+        :class:`~mloml.learners.paper_mloml.PaperMLOML` has them as parameters.
     n_components : int or None, default=None
         Rows of the first layer, (k, d), and size of all others, (k, k): for very many features, and for
         sparse rows. The first layer is then that of :class:`~mloml.learners.low_rank_moml.LowRankMOML`; all
@@ -97,21 +111,13 @@ class MLOML(StackOutputs, OnlineLearner):
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
         Steps that changed the layer, and steps that would have left the cone: in moml layers, shortened
         pulls.
-    classes_, scale_, n_triplets_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_unlabelled_, n_shortened_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     Notes
     -----
     Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
     rows itself does not matter with ``scale="auto"``.
-
-    The defaults of ``activation`` and ``gamma`` were nowhere more than .008 below plain 5-NN on the twelve
-    settings of ``benchmarks/defaults.py --choose``, and have the best mean of all such pairs of "sigmoid" or
-    "tanh" with 1e-5, 3e-5, 1e-4, 3e-4 or 1e-3; with "relu" every ``gamma`` from 3e-4 to 3e-2 was .15 or more
-    below on one. On four settings that had no part in the choice they gained .04 and .05 on two and lost .005
-    and .006 on two (``benchmarks/defaults.py --repeats 5``, "judged on"). Earlier defaults, "sigmoid" with
-    1e-3, had been chosen on eight of the twelve and failed on others. Choose both by cross-validation as in
-    the example.
 
     Each layer has its counters: one whose ``n_updates_`` stay at 0 sees its margins kept and is the identity;
     ``n_cone_failures_`` near ``n_updates_`` says that ``gamma`` is too large for what it sees. rdml layers
@@ -133,9 +139,8 @@ class MLOML(StackOutputs, OnlineLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), MLOML(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.967
-    >>> grid = {"mloml__gamma": [1e-4, 1e-3, 1e-2, 1e-1], "mloml__activation": ["relu", "sigmoid", "tanh"]}
-    >>> search = GridSearchCV(model, grid)  # fit: tries all twelve
+    0.978
+    >>> search = GridSearchCV(model, {"mloml__activation": ["relu", "sigmoid", "tanh"]})  # fit: tries all
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -144,37 +149,27 @@ class MLOML(StackOutputs, OnlineLearner):
         "n_layers": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions(set(ACTIVATIONS))],
         "propagation": [StrOptions({"fp", "bp", "fbp"})],
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "rate": [Interval(Real, 0, None, closed="left")],
-        "decay": [Interval(Real, 0, None, closed="left")],
-        "local_loss": [StrOptions({"scaled", "hinge"})],
-        "routing": [StrOptions({"below", "all"})],
-        "freeze_w": ["boolean"],
         "layer_params": [Mapping, list, tuple, None],
-        "cone_keep": [Interval(Real, 0, 1, closed="neither")],
-        "cone_floor": [Interval(Real, 0, 1, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "init": [StrOptions({"pca", "random"})],
     }
 
-    _moved = {name: f"use ExplicitMLOML({name}=...)" for name in ("factor", "cone")}
+    _moved = {
+        **{name: f"use ExplicitMLOML({name}=...)" for name in ("factor", "cone")},
+        **{
+            name: f"use layer_params={{{name!r}: ...}}" for name in ("cone_keep", "cone_floor", *OF_GRADIENTS)
+        },
+    }
 
     def __init__(
         self,
+        *,
         layer: str | Sequence[str] = "moml",
         n_layers: int = 3,
-        *,
         activation: str = "tanh",
         propagation: str = "fp",
-        gamma: float = 1e-4,
-        rate: float = 1e-4,
-        decay: float = 0.0,
-        local_loss: str = "scaled",
-        routing: str = "below",
-        freeze_w: bool = False,
+        gamma: float | str = "auto",
         layer_params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        cone_keep: float = 0.1,
-        cone_floor: float = 0.1,
         n_components: int | None = None,
         init: str = "pca",
         scale: str | float | None = "auto",
@@ -187,39 +182,22 @@ class MLOML(StackOutputs, OnlineLearner):
         self.n_layers = n_layers
         self.activation = activation
         self.propagation = propagation
-        self.gamma = gamma
-        self.rate = rate
-        self.decay = decay
-        self.local_loss = local_loss
-        self.routing = routing
-        self.freeze_w = freeze_w
         self.layer_params = layer_params
-        self.cone_keep = cone_keep
-        self.cone_floor = cone_floor
         self.n_components = n_components
         self.init = init
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    _may_change = ("rate", "decay", "local_loss", "routing", "freeze_w")
+    _may_change: tuple[str, ...] = ("layer_params",)
 
-    def unused_parameters(self) -> set[str]:
-        """Return the names of parameters that have no effect with this kind of propagation."""
-        if self.propagation == "fp":
-            return {"rate", "decay", "local_loss", "routing", "freeze_w"}
-        if self.propagation == "bp":
-            return {"gamma", "local_loss", "routing", "freeze_w", "cone_keep", "cone_floor"}
-        return set()
+    def _chooses(self) -> bool:
+        return super()._chooses() and self.propagation != "bp"
 
     @property
     def _takes_sparse(self) -> bool:
         return self.n_components is not None
 
-    @property
-    def _remedy(self) -> str:  # type: ignore[override]
-        return f"a smaller rate (now {self.rate:g}) or gamma (now {self.gamma:g})"
-
-    def _new_state(self, n_features: int, X: Any) -> Stack | GradientStack:
-        names, settings = self._layer_settings()
+    def _new_state(self, n_features: int, X: Any, step: float) -> Stack | GradientStack:
+        names, settings = self._layer_settings(step)
         unfit = sorted(set(names) - {"moml", "opml"})
         if self.propagation == "fbp" and unfit:
             raise ValueError(
@@ -228,9 +206,11 @@ class MLOML(StackOutputs, OnlineLearner):
         if self.n_components is not None:
             return self._narrow_stack(n_features, X, names, settings)
         if self.propagation == "fp":
-            made = [make_layer(n, n_features, s, X) for n, s in zip(names, settings, strict=True)]
+            made = [
+                make_layer(n, n_features, s, X, self.scale_) for n, s in zip(names, settings, strict=True)
+            ]
             return Stack(made, self.activation)
-        return GradientStack(n_features, names, settings, self.propagation == "fbp")
+        return GradientStack(n_features, names, settings, self.propagation == "fbp", self._loss())
 
     def _narrow_stack(
         self, n_features: int, X: Any, names: list[str], settings: list[dict[str, Any]]
@@ -246,29 +226,37 @@ class MLOML(StackOutputs, OnlineLearner):
         k = int(self.n_components or 0)
         require_rank(k, n_features)
         start = first_factor(X, k, self.init, self.random_state)
-        others = [make_layer(n, k, s, None) for n, s in zip(names[1:], settings[1:], strict=True)]
+        others = [make_layer(n, k, s, None, 1.0) for n, s in zip(names[1:], settings[1:], strict=True)]
         return Stack([LowRankLayer(start, settings[0]["step"]), *others], self.activation)
 
-    def _take_step(self) -> None:
-        steps = [settings["step"] for settings in self._layer_settings()[1]]
-        if isinstance(self._state, GradientStack):
-            self._state.steps[:] = steps
+    def _set_step(self, state: Any, step: float) -> None:
+        steps = [settings["step"] * state.damping for settings in self._layer_settings(step)[1]]
+        if isinstance(state, GradientStack):
+            state.steps[:] = steps
+            state.loss = self._loss()
         else:
-            for layer, step in zip(self._state.layers, steps, strict=True):
-                layer.step = step
+            for layer, each in zip(state.layers, steps, strict=True):
+                layer.step = each
 
-    def _learn(self, D: Array, triplets: Triplets) -> int:
-        if isinstance(self._state, GradientStack):
-            loss = self.activation, self.rate, self.decay, self.local_loss, self.routing, self.freeze_w
-            self._state.loss = Loss(*loss)
-        return super()._learn(D, triplets)
+    @property
+    def w_(self) -> Array:
+        """Weights of the local losses."""
+        check_is_fitted(self)
+        weights: Array = self._state.weights.copy()
+        return weights
 
-    def _finish(self) -> None:
-        super()._finish()
-        self.w_ = self._state.weights.copy()
+    def _gradient_settings(self) -> dict[str, Any]:
+        """Return the settings of gradient steps that were given."""
+        given = self.layer_params if isinstance(self.layer_params, Mapping) else {}
+        return {name: given[name] for name in OF_GRADIENTS if name in given}
 
-    def _layer_settings(self) -> tuple[list[str], list[dict[str, Any]]]:
-        """Return the algorithm of each layer and its settings, checked."""
+    def _loss(self) -> Loss:
+        given = self._gradient_settings()
+        validate_parameter_constraints(OF_GRADIENTS, given, f"layer_params of {type(self).__name__}")
+        return Loss(self.activation, **given)
+
+    def _layer_settings(self, step: float) -> tuple[list[str], list[dict[str, Any]]]:
+        """Return the algorithm of each layer and its settings, checked; ``step`` is that of all layers."""
         names = [self.layer] * self.n_layers if isinstance(self.layer, str) else list(self.layer)
         for name in names:
             if not isinstance(name, str) or name not in KNOWN:
@@ -278,11 +266,13 @@ class MLOML(StackOutputs, OnlineLearner):
             raise ValueError(
                 f"layer has {len(names)} entries but n_layers is {self.n_layers}: give one per layer"
             )
-        given = self.layer_params
-        own = [given or {}] * len(names) if given is None or isinstance(given, Mapping) else list(given)
+        given = self.layer_params or {}
+        if isinstance(given, Mapping):
+            alike = {key: value for key, value in given.items() if key not in OF_GRADIENTS}
+        own: list[Any] = [alike] * len(names) if isinstance(given, Mapping) else list(given)
         if len(own) != len(names):
             raise ValueError(f"layer_params has {len(own)} entries, expected one per layer ({len(names)})")
-        defaults = {"gamma": self.gamma, "cone_keep": self.cone_keep, "cone_floor": self.cone_floor}
+        defaults = {"gamma": step, "cone_keep": KEEP, "cone_floor": FLOOR}
         return names, [checked(n, params, defaults) for n, params in zip(names, own, strict=True)]
 
 
@@ -293,11 +283,10 @@ def checked(name: str, own: Any, defaults: dict[str, Any]) -> dict[str, Any]:
     for key in own:
         if key not in KNOWN[name]:
             there = "; other factors and cones are in ExplicitMLOML" if key in EXPLICIT else ""
-            raise ValueError(
-                f"layer_params has {key!r}, but a {name} layer has {', '.join(sorted(KNOWN[name]))}{there}"
-            )
+            has = ", ".join(sorted(KNOWN[name]))
+            raise ValueError(f"layer_params has {key!r}, but a {name} layer has {has}{there}")
     settings = {**defaults, **own}
-    step = next(settings[key] for key in ("lam", "eta", "gamma") if key in settings)
+    step = settings["gamma"]
     if not isinstance(step, Real) or not 0 <= float(step) < np.inf:
         raise ValueError(f"the step size of a {name} layer is {step!r}, expected a number >= 0")
     keep, floor = settings["cone_keep"], settings["cone_floor"]
@@ -308,11 +297,11 @@ def checked(name: str, own: Any, defaults: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "step": float(step)}
 
 
-def make_layer(name: str, n_features: int, settings: dict[str, Any], X: Array | None) -> Layer:
+def make_layer(name: str, n_features: int, settings: dict[str, Any], X: Any, scale: float) -> Layer:
     """Return one layer at its start; ``X`` are the rows that percentiles of lego layers are taken from."""
     step = settings["step"]
     if name == "moml":
         return MOMLLayer(n_features, step, float(settings["cone_keep"]), float(settings["cone_floor"]))
     if name == "lego":
-        return LEGOLayer(n_features, step, lego_targets(settings, X))
+        return make_lego_layer(n_features, step, settings, X, scale)
     return OPMLLayer(n_features, step) if name == "opml" else RDMLLayer(n_features, step)

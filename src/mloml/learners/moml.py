@@ -1,16 +1,14 @@
 """MOML: Mahalanobis-based online metric learning, the paper's metric layer (Section III-B, Eqs. 2-6)."""
 
 from math import sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import StrOptions
 
 from mloml.arrays import Array, Counts
 
-from .base import Eigen, MetricLearner, SignedForm, has_negative
+from .base import MetricLearner
 from .compiled import compiled, entry, ready
 from .layers import Layer, MetricLayer, widened
 from .linalg import (
@@ -29,8 +27,10 @@ from .linalg import (
     symmetrise,
 )
 from .online import OnlineLearner
+from .signed import SignedForm
 from .triplets import Rule
 
+KEEP, FLOOR = 0.1, 0.1  # "keep" and "floor" of the step below
 RENEW_EVERY, RENEW_SOONEST = 256, 32  # steps after which N is computed anew, at the latest and earliest
 DRIFT, ALARM = 1e-9, 1e-5  # residuals of N M = I at which N is renewed: after the step, before it
 TINY = 1e-300  # in place of the length of a difference that is zero
@@ -184,7 +184,7 @@ def metric_scan(D: Array, M: Array, gamma: float, counts: Counts) -> int:
 class MOMLLayer(Layer):
     """A factor ``L`` of the metric and ``N = (L'L)^-1``, which learn by the step above."""
 
-    def __init__(self, n_features: int, step: float, keep: float = 0.1, floor: float = 0.1) -> None:
+    def __init__(self, n_features: int, step: float, keep: float = KEEP, floor: float = FLOOR) -> None:
         super().__init__(n_features, step)
         self.N = np.eye(n_features)
         self.keep, self.floor = keep, floor
@@ -223,25 +223,19 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
 
     Parameters
     ----------
-    gamma : float, default=1e-4
-        Step size. The default is cautious: 1e-3 learns faster, and follows a stream that changes sooner, but
-        lost .09 to plain 5-NN on one of the settings below. 0.01 and more can lose on rows of unit norm with
-        many noisy features.
+    gamma : "auto" or float, default="auto"
+        Step size. See :class:`~mloml.learners.opml.OPML`.
     cone : {"split", "free"}, default="split"
         What to do with a step that would leave the cone of positive definite matrices.
 
         - "split": take the whole push and shorten the pull, to
-          ``g_p = max(0, min(gamma, (1 - cone_keep)/s, 1/s - cone_floor/||p||²))`` with
-          ``s = p'(M + gamma q q')^-1 p``. No step is refused, and learning does not stop at the border.
+          ``g_p = max(0, min(gamma, 0.9/s, 1/s - 0.1/||p||²))`` with ``s = p'(M + gamma q q')^-1 p``. No step
+          is refused, and learning does not stop at the border.
         - "free": Eq. 6 as printed. ``M`` may become indefinite, which is not a metric: neighbours are then
           found by the signed form ``(x - y)' M (x - y)``, see ``similarity``.
 
-        Other policies and factors are in :class:`~mloml.learners.explicit.ExplicitMLOML`.
-    cone_keep : float, default=0.1
-        Under "split", the share of the determinant of ``M + gamma q q'`` that a pull leaves at least.
-    cone_floor : float, default=0.1
-        Under "split", how far a direction that is pulled on may be squeezed: a pull ends where ``p'M^-1 p``
-        reaches ``||p||² / cone_floor``. 0: no such limit.
+        Other policies and factors are in :class:`~mloml.learners.explicit.ExplicitMLOML`; both constants can
+        be set by ``MLOML(n_layers=1, layer_params={"cone_keep": 0.1, "cone_floor": 0.1})``.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
@@ -252,7 +246,7 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         ``M`` has none.
     n_cone_failures_ : int
         Under "split", shortened pulls; under "free" 0, because every step is taken as it is.
-    classes_, scale_, n_triplets_, n_updates_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     See Also
@@ -264,13 +258,6 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
     -----
     Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
     rows itself does not matter with ``scale="auto"``.
-
-    The default ``gamma`` has the best mean over twelve settings, of 1e-5, 3e-5, 1e-4, 3e-4 and 1e-3, among
-    those nowhere more than .008 below plain 5-NN (``benchmarks/defaults.py --choose``). It is safe rather
-    than good: on four settings that had no part in the choice it gained .02 on two and stayed within .002 of
-    plain 5-NN on two (``benchmarks/defaults.py --repeats 5``, "judged on"). An earlier default, 1e-3, had
-    been chosen on eight of the twelve and failed on others. So choose it by cross-validation as in the
-    example.
 
     ``n_updates_ / n_triplets_`` is the share of triplets that violate the margin; ``n_cone_failures_`` near
     ``n_updates_`` says that most pulls are cut short, as happens with ``gamma`` too large for the rows.
@@ -290,16 +277,13 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), MOML(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.949
+    0.978
     >>> search = GridSearchCV(model, {"moml__gamma": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
-        "gamma": [Interval(Real, 0, None, closed="left")],
         "cone": [StrOptions({"split", "free"})],
-        "cone_keep": [Interval(Real, 0, 1, closed="neither")],
-        "cone_floor": [Interval(Real, 0, 1, closed="left")],
     }
 
     _moved = {
@@ -308,43 +292,32 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         "init": "use LowRankMOML(n_components=..., init=...)",
         "factor": "use ExplicitMLOML(n_layers=1, factor=...)",
         "variant": "the step is that of Eq. 6",
+        "cone_keep": "use MLOML(n_layers=1, layer_params={'cone_keep': ...})",
+        "cone_floor": "use MLOML(n_layers=1, layer_params={'cone_floor': ...})",
     }
 
     def __init__(
         self,
-        gamma: float = 1e-4,
         *,
+        gamma: float | str = "auto",
         cone: str = "split",
-        cone_keep: float = 0.1,
-        cone_floor: float = 0.1,
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.gamma = gamma
         self.cone = cone
-        self.cone_keep = cone_keep
-        self.cone_floor = cone_floor
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
     _definite = "cone='split'"
 
-    def _new_state(self, n_features: int, X: Any) -> Layer:
-        if self.cone == "free":
-            return FreeMetric(n_features, float(self.gamma))
-        return MOMLLayer(n_features, float(self.gamma), float(self.cone_keep), float(self.cone_floor))
+    def _new_state(self, n_features: int, X: Any, step: float) -> Layer:
+        return FreeMetric(n_features, step) if self.cone == "free" else MOMLLayer(n_features, step)
 
-    def _signed_eigen(self) -> Eigen | None:
-        if self.cone != "free":
-            return None
-        values, vectors = np.linalg.eigh(self._state.M)
-        return (values, vectors) if has_negative(values) else None
+    def _may_be_indefinite(self) -> bool:
+        return self.cone == "free"
 
     def get_mahalanobis_matrix(self) -> Array:
         """Return ``M``."""
-        check_is_fitted(self)
-        if self.cone == "free":
-            return self._state.M / self.scale_ / self.scale_
-        return super().get_mahalanobis_matrix()
+        return self._metric.copy() if self.cone == "free" else super().get_mahalanobis_matrix()

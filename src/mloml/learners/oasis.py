@@ -1,12 +1,10 @@
 """OASIS: a bilinear similarity learned passive-aggressively (Chechik et al. 2010)."""
 
-from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array, Counts, Index, Triplets
@@ -18,6 +16,7 @@ from .linalg import LIMIT, UPDATES
 from .online import OnlineLearner
 from .rows import SparseRows, validate_rows
 from .sparse import Places, Starts, longest_triplet, sparse_triplet
+from .stream import learned
 from .triplets import Rule
 
 # With S(u, v) = u'Wv and r = xp - xq the loss of a triplet and the step are
@@ -100,6 +99,14 @@ class Similarity(Layer):
         super().__init__(n_features, step)
         self.W = self.__dict__.pop("L")
 
+    def matrices(self) -> list[Array]:
+        """Return the matrix that is learned."""
+        return [self.W]
+
+    def ranks(self, queries: Any, rows: Any) -> Array:
+        """Return minus the similarity of all rows to each of ``queries``."""
+        return -(rows @ (queries @ self.W).T).T
+
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("oasis")
@@ -138,14 +145,14 @@ class OASIS(OnlineLearner):
 
     Parameters
     ----------
-    C : float, default=1e-4
-        Aggressiveness, the largest step; the authors' is 0.1.
+    gamma : "auto" or float, default="auto"
+        Aggressiveness, the largest step; the papers write C. See :class:`~mloml.learners.opml.OPML`.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
 
     Attributes
     ----------
-    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_cone_failures_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; there is no cone to leave.
 
     Notes
@@ -153,10 +160,6 @@ class OASIS(OnlineLearner):
     The similarity is an inner product: it suits rows of unit norm (``Normalizer``), where at the start it
     ranks as Euclidean distance does. Standardised rows of different lengths are ranked otherwise from the
     start. The length of rows as a whole does not matter with ``scale="auto"``.
-
-    No ``C`` was good everywhere on the eight settings of ``benchmarks/defaults.py --choose``, judged by 5-NN.
-    The default is the best of seven, .01 below plain 5-NN in the mean and .08 at worst; the authors' 0.1 was
-    up to .41 below. Choose it by cross-validation with ``similarity`` as the ranking.
 
     ``n_updates_ / n_triplets_`` is the share of triplets that violate the margin.
 
@@ -171,56 +174,57 @@ class OASIS(OnlineLearner):
     >>> from sklearn.preprocessing import normalize
     >>> X, y = load_iris(return_X_y=True)
     >>> X = normalize(X)
-    >>> learner = OASIS(C=1e-3, random_state=0).fit(X, y)
+    >>> learner = OASIS( random_state=0).fit(X, y)
     >>> nearest = learner.similarity(X[:3], X).argmax(axis=1)
     >>> y[nearest]
     array([0, 0, 0])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **OnlineLearner._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="left")],
-    }
-
-    step_parameter = "C"
+    _moved = {"C": "its step size is gamma"}
 
     _takes_sparse = True  # O(non-zeros²) a step
 
+    _from_quadruplets = False
+
     def __init__(
         self,
-        C: float = 1e-4,
         *,
+        gamma: float | str = "auto",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.C = C
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
+
+    @learned
+    def _bilinear(self) -> tuple[Array, float]:
+        """Return ``W`` for rows divided by a scale, and the scale."""
+        return self._state.W.copy(), self.scale_
 
     def get_bilinear_matrix(self) -> Array:
         """Return ``W`` of the similarity ``u' W v`` of the user's rows: the learned one over ``scale_²``."""
-        check_is_fitted(self)
-        if self.scale_ == 1.0:
-            return self._state.W.copy()
-        return self._state.W / self.scale_ / self.scale_
+        W, scale = self._bilinear
+        return W / scale / scale
 
     def similarity(self, X: ArrayLike, Y: ArrayLike) -> Array:
         """Return ``S(x, y)`` for all rows x of ``X`` and y of ``Y``; queries belong on the left, in ``X``."""
         check_is_fitted(self)
         left: Array = validate_rows(self, X, reset=False)
         right: Array = validate_rows(self, Y, reset=False)
+        W, scale = self._bilinear
         if issparse(right):
-            similar: Array = (self._scaled(right) @ (self._scaled(left) @ self._state.W).T).T
+            similar: Array = (right / scale @ (left / scale @ W).T).T
             return similar
-        return self._scaled(left) @ self._state.W @ self._scaled(right).T
+        return left / scale @ W @ (right / scale).T
 
     def pair_score(self, pairs: ArrayLike) -> Array:
         """Return the similarity of each pair, left row to right row; ``pairs`` is (n, 2, d)."""
         check_is_fitted(self)
-        both = self._scaled(checked_pairs(pairs, self.n_features_in_))
-        scores: Array = np.einsum("ij,ij->i", both[:, 0] @ self._state.W, both[:, 1])
+        W, scale = self._bilinear
+        both = checked_pairs(pairs, self.n_features_in_) / scale
+        scores: Array = np.einsum("ij,ij->i", both[:, 0] @ W, both[:, 1])
         return scores
 
     @property
@@ -241,5 +245,5 @@ class OASIS(OnlineLearner):
         """There is none, as there is no :attr:`transform`."""
         raise AttributeError(NO_MAP.format("transform_one"))
 
-    def _new_state(self, n_features: int, X: Any) -> Similarity:
-        return Similarity(n_features, float(self.C))
+    def _new_state(self, n_features: int, X: Any, step: float) -> Similarity:
+        return Similarity(n_features, step)

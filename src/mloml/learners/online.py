@@ -1,66 +1,91 @@
-"""What every online learner shares: scans over shuffled rows, and one pass over triplets for a grid."""
+"""What every online learner shares: scans over shuffled rows, one pass over triplets for several steps."""
 
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from numbers import Integral, Real
+from threading import RLock
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
-from mloml.arrays import Array, Triplets
+from mloml.arrays import Array, Index, Triplets
 
-from .labels import announced_labels, sorted_labels
+from .choosing import BLOCK, GAMMAS, chosen_step
+from .comparisons import Comparisons
+from .labels import announced_labels, checked_labels, encoded, sorted_labels
 from .linalg import FAILURES, NOTHING, REFUSED, UPDATES, WEAK, WEAK_SHARE
 from .rows import SparseRows, features_unless_refused, learnable, scale_of, takes_sparse, validate_rows
 from .stream import WINDOW, StepWatch, Stream, learned, make_writable, parameters_to_keep, show
 from .triplets import RULES, Rule, TripletStream
 
 STREAM_PARAMETERS = ("scans", "shuffle", "random_state", "triplets", "scale")
+# Rows that a scan takes in at a time, so that it holds no copy of all of them.
+ROWS_AT_ONCE = 2**13
+# What is left of the step size of a learner that diverged.
+DAMPING = 0.1
+# Attributes that belong to this process, or can be made again.
+NOT_KEPT = ("_room", "_valid", "_lock")
 
 
-class OnlineLearner(Stream, BaseEstimator, ABC):
+class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
     """Base of the learners that see one triplet after the other.
 
-    A subclass has the parameters ``scale``, ``scans``, ``shuffle``, ``random_state`` and ``triplets`` beside
-    its own, and :meth:`_new_state`, which returns the :class:`~mloml.learners.layers.Layer` that learns.
+    A subclass has the parameters ``gamma``, ``scale``, ``scans``, ``shuffle``, ``random_state`` and
+    ``triplets`` beside its own, and :meth:`_new_state`, which returns the
+    :class:`~mloml.learners.layers.Layer` that learns.
 
     All that is learned refers to rows divided by ``scale_``; what is handed out (``components_``, ``M``)
     carries the division, so that it takes the user's rows.
+
+    One thread may learn while others read: a reader gets the metric as it was before a call of
+    ``partial_fit`` or ``learn_one``, or as it is after it.
 
     Attributes
     ----------
     classes_ : array
         The labels seen so far (or announced to ``partial_fit``), sorted.
+    gamma_ : float
+        The step size in use: with ``gamma="auto"`` the one that was chosen, 0 where none was better than no
+        learning.
     scale_ : float
-        What rows are divided by; in a stream with ``scale="auto"`` 1 until the first triplet with a row that
-        is not all zeros.
+        What rows are divided by; in a stream with ``scale="auto"`` it follows the rows.
     n_triplets_ : int
         Triplets seen so far.
     n_updates_ : int or array
         Steps that changed the metric (per layer for a multi-layer learner).
     n_cone_failures_ : int or array
         Steps that would have left the cone of metrics and were treated by the learner's own rule.
+    n_unlabelled_ : int
+        Rows whose label was None or NaN; they teach nothing.
+    n_shortened_ : int
+        Rows of a stream that were far longer than ``scale_`` and were shortened before they were learned.
+    n_restarts_ : int
+        How often numbers became too large: the triplet was passed over, and where the metric itself had grown
+        out of bounds, learning went on from the last good one with a tenth of the step size.
     diverged_ : bool
-        Whether learning had to stop because the numbers became infinite.
+        Whether that happened at all.
     """
 
     n_features_in_: int
-    n_updates_: Any
-    n_cone_failures_: Any
     scale_: float
     n_triplets_: int
-    diverged_: bool
-    _state: Any
+    n_unlabelled_: int
+    n_shortened_: int
+    _rivals: list[Any]
+    _steps: list[float]
+    _leader: int
+    _lock: Any
 
     _parameter_constraints: dict[str, list[Any]] = {
+        "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither"), None],
         "scans": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
@@ -68,8 +93,8 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
         "triplets": [StrOptions(set(RULES))],
     }
 
-    # Name of the parameter that scales the steps; 0 leaves the metric at its start.
-    step_parameter = "gamma"
+    # The step sizes that gamma="auto" chooses from; the first learns nothing.
+    _gammas: tuple[float, ...] = GAMMAS
 
     # Parameters that the learner no longer has, and what to write instead.
     _moved: ClassVar[dict[str, str]] = {}
@@ -78,7 +103,7 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
     _may_change: tuple[str, ...] = ()
 
     # What to try when the learner diverges or hardly learns any more.
-    _remedy = "a smaller step size, or rows of a length near 1 (scale='auto')"
+    _remedy = "gamma='auto', a smaller step size, or rows of a length near 1 (scale='auto')"
 
     def __new__(cls, *args: Any, **params: Any) -> Self:
         """Answer parameters of earlier versions by what replaces them."""
@@ -87,7 +112,10 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}: {cls._moved[name]}")
         return super().__new__(cls)
 
-    def __init__(self, scale: Any, scans: int, shuffle: bool, random_state: Any, triplets: Rule) -> None:
+    def __init__(
+        self, gamma: Any, scale: Any, scans: int, shuffle: bool, random_state: Any, triplets: Rule
+    ) -> None:
+        self.gamma = gamma
         self.scale = scale
         self.scans = scans
         self.shuffle = shuffle
@@ -97,34 +125,34 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
     # hooks -----------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _new_state(self, n_features: int, X: Any) -> Any:
-        """Return the state at its start; ``X`` are the first rows, in the user's units."""
+    def _new_state(self, n_features: int, X: Any, step: float) -> Any:
+        """Return the state at its start; ``X`` are the first rows, not yet divided by ``scale_``."""
 
-    def _require_first_rows(self, count: int) -> None:
-        """Refuse a stream that begins with too few rows."""
+    def _chooses(self) -> bool:
+        """Say whether the step size is to be chosen."""
+        return isinstance(self.gamma, str)
 
-    def _take_step(self) -> None:
-        """Follow a step size that may have been changed."""
-        self._state.step = float(getattr(self, self.step_parameter))
+    def _set_step(self, state: Any, step: float) -> None:
+        """Give a state its step size."""
+        state.step = step * state.damping
 
-    def _learn(self, D: Array, triplets: Triplets) -> int:
-        """Learn from the triplets of ``D``; return how many were seen."""
-        seen: int = self._state.learn(D, NOTHING)
+    def _learn(self, state: Any, D: Array, triplets: Triplets) -> int:
+        """Let a state learn from the triplets of ``D``; return how many were seen."""
+        seen: int = state.learn(D, NOTHING)
         return seen
 
     def _factor(self) -> Any:
         """Return a factor on rows divided by ``scale_``; it may be the array that is learned on."""
         return self._state.factor()
 
-    def _finish(self) -> None:
-        """Publish the counters; called before control returns to the user."""
-        counts = self._state.counts
-        self.n_updates_, self.n_cone_failures_ = int(counts[UPDATES]), int(counts[FAILURES])
-
     # what was learned ------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_stream")
+        return "_stream" in self.__dict__
+
+    @property
+    def _state(self) -> Any:
+        return self._rivals[self._leader]
 
     @learned
     def components_(self) -> Any:
@@ -137,120 +165,216 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
         """Return the labels seen or announced, sorted."""
         return sorted_labels(dict.fromkeys([*self._codes, *(self._announced or [])]))
 
+    @property
+    def gamma_(self) -> float:
+        """The step size in use."""
+        check_is_fitted(self)
+        return self._steps[self._leader]
+
+    @property
+    def n_updates_(self) -> Any:
+        """Steps that changed the metric."""
+        return self._count(UPDATES)
+
+    @property
+    def n_cone_failures_(self) -> Any:
+        """Steps that would have left the cone."""
+        return self._count(FAILURES)
+
+    def _count(self, which: int) -> Any:
+        check_is_fitted(self)
+        counts = self._state.counts[..., which]
+        return counts.copy() if counts.ndim else int(counts)
+
+    @property
+    def n_restarts_(self) -> int:
+        """How often numbers became too large."""
+        check_is_fitted(self)
+        return int(self._state.restarts)
+
+    @property
+    def diverged_(self) -> bool:
+        """Whether numbers became too large."""
+        return self.n_restarts_ > 0
+
     # learning from all rows ------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from scratch, going ``scans`` times over the rows."""
-        X, codes = self._begin(X, y)
-        try:
-            for scan in self._scans(X, codes):
-                show([self], *scan)
-        finally:  # also after Ctrl-C: what was learned until then can be used
-            self._finish()
-        self._end()
+        with self._writing():
+            for _ in self._fit_scans(X, y):
+                pass
         return self
 
     def iter_scans(self, X: ArrayLike, y: ArrayLike) -> Iterator[Self]:
         """Learn from scratch like ``fit``, pausing after each scan to hand out the learner as it is then."""
         self._validate_params()
-        X, codes = self._begin(X, y)
-        for scan in self._scans(X, codes):
-            show([self], *scan)
-            self._finish()
+        yield from self._fit_scans(X, y)
+
+    def _fit_scans(self, X: ArrayLike, y: ArrayLike) -> Iterator[Self]:
+        rows, codes = self._begin(X, y)
+        self._start(rows, chosen_step(self, rows, codes) if self._chooses() else self._given_step())
+        for _ in self._scan([self], rows, codes):
             yield self
         self._end()
 
     def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[Any]) -> list[Self]:
         """Return one fitted learner per value of parameter ``name``; they share the triplets."""
-        if name in STREAM_PARAMETERS:
-            return [clone(self).set_params(**{name: value}).fit(X, y) for value in values]
+        tried = [clone(self).set_params(**{name: value}) for value in values]
+        if name in STREAM_PARAMETERS or any(learner._chooses() for learner in tried):
+            return [learner.fit(X, y) for learner in tried]
+        for learner in tried:
+            learner._validate_params()
+        if not tried:
+            return []
+        rows, codes = tried[0]._begin(X, y)
+        if name == "gamma":
+            return self._fit_steps(rows, codes, values, tried[0])
+        for learner in tried:
+            learner._begin(X, y)
+            learner._start(rows, learner._given_step())
+        return self._fit_together(tried, rows, codes)
+
+    def _fit_steps(
+        self, rows: Any, codes: Index, values: Sequence[float], model: Self | None = None
+    ) -> list[Self]:
+        """Return one learner per step size, fitted to checked rows; ``model`` knows the rows' labels."""
+        if model is None:
+            model = clone(self)
+            model._forget()
+        model._start(rows, 0.0)
         learners: list[Self] = []
         for value in values:
-            alike = bool(learners) and name == self.step_parameter
-            learner = deepcopy(learners[0]) if alike else clone(self)
-            learner.set_params(**{name: value})._validate_params()
-            if alike:
-                learner._take_step()
-            else:
-                rows, codes = learner._begin(X, y)
+            learner = deepcopy(model).set_params(gamma=value)
+            learner._steps = [learner._given_step()]
+            learner._set_step(learner._state, learner._steps[0])
             learners.append(learner)
-        for scan in learners[0]._scans(rows, codes) if learners else ():
-            show(learners, *scan)
+        return self._fit_together(learners, rows, codes)
+
+    def _fit_together(self, learners: list[Self], rows: Any, codes: Index) -> list[Self]:
+        for _ in learners[0]._scan(learners, rows, codes):
+            pass
         for learner in learners:
             learner._stream = deepcopy(learner._stream)  # each may go on by itself
             learner._end()
         return learners
 
-    def _begin(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Triplets]:
-        """Check the input, forget everything learned, and return scaled rows and class codes."""
+    def _begin(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Index]:
+        """Check the input, forget everything learned, and return rows and class codes."""
         rows, labels = self._check(X, y, reset=True)
         self._forget()
-        classes, codes = np.unique(labels, return_inverse=True)
-        self._codes.update((label, code) for code, label in enumerate(classes.tolist()))
-        self._state = self._new_state(rows.shape[1], rows)
-        self._set_scale(scale_of(rows, self.scale))
-        return self._scaled(rows), codes
+        self.n_unlabelled_ = self._n_missing
+        return rows, encoded(labels, self._codes)
 
-    def _scans(self, X: Any, codes: Triplets) -> Iterator[tuple[TripletStream, Any, Triplets]]:
-        """Yield, for each scan, a new stream, the rows in their order and the triplets they give."""
+    def _start(self, rows: Any, step: float) -> None:
+        """Get ready to learn from all rows."""
+        self.scale_ = scale_of(rows, self.scale)
+        self._lead([self._new_state(rows.shape[1], rows, step)], [step])
+
+    def _scan(self, learners: Sequence[Self], X: Any, codes: Index) -> Iterator[None]:
+        """Let learners see the rows, each time in a new order; pause after each scan."""
         rng = check_random_state(self.random_state)
+        size = max(ROWS_AT_ONCE, 4 * int(codes.max(initial=0)))  # each time a sample of every class is copied
         for _ in range(self.scans):
             stream = TripletStream(self.triplets)
-            order = rng.permutation(len(X)) if self.shuffle else slice(None)
-            yield (stream, *stream.push(X[order], codes[order]))
+            order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
+            for first in range(0, max(1, len(X)), size):
+                part = order[first : first + size]
+                show(learners, stream, *stream.push(self._scaled(X[part]), codes[part]))
+            yield
 
     def _end(self) -> None:
-        """Publish what a fit has learned, and say so where it was nothing."""
-        self._finish()
+        """Say so where nothing was learned."""
         if self.n_triplets_ == 0:
             message = "formed no triplet (it needs two classes, one of them with two rows): "
             self._warn(message + "the metric stays at its start")
         elif np.max(self._step_counts()[0]) < WINDOW:  # too few steps for a window: judge them all
             self._warn_if_stalled(least=1)
 
-    def _check(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Any, NDArray[Any]]:
+    def _check(self, X: ArrayLike, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """Return rows that have a label, in the form that learners learn from, and their labels."""
         with features_unless_refused(self):
-            rows, labels = validate_rows(self, X, y, order="C", reset=reset)
-            check_classification_targets(labels)
-        return learnable(rows), labels
+            checked = ("no_validation",) if y is not None else (None,)
+            rows: Any = validate_rows(self, X, *checked, order="C", reset=reset)
+            labels, there = checked_labels(y)
+            check_consistent_length(rows, labels)
+        self._n_missing = int(there.size - there.sum())
+        return (learnable(rows), labels) if there.all() else (learnable(rows[there]), labels[there])
 
     def _forget(self) -> None:
         """Return to a stream of which nothing has been seen: what follows may be refused."""
+        self._writing()
         for name in ("_stream", "_room"):
             self.__dict__.pop(name, None)
         self._began_with = parameters_to_keep(self)
-        self._announced: list[Any] | None = None
+        self._announced: dict[Any, None] | None = None
         self._codes: dict[Any, int] = {}
         self._kept: dict[str, Any] = {}
         self._watch = StepWatch()
-        self.n_triplets_ = 0
-        self.diverged_ = False
+        self._recent: Any = None
+        self._judge: Any = None
+        self._scale_known, self._awaits_rows = True, False
+        self.n_triplets_ = self.n_unlabelled_ = self.n_shortened_ = 0
 
-    def _set_scale(self, scale: float) -> None:
-        self.scale_, self._lengths = scale, None
-        self._state.set_scale(scale)
+    def _writing(self) -> Any:
+        """Return the lock that a thread holds while it learns, or looks at what was learned."""
+        return self.__dict__.setdefault("_lock", RLock())
+
+    def _lead(self, rivals: list[Any], steps: list[float], leader: int = 0) -> None:
+        """Learn with these states from now on."""
+        self._rivals, self._steps, self._leader = rivals, steps, leader
+        for state in rivals:
+            state.remember()
+
+    def _given_step(self) -> float:
+        """Return the step size that was given; nothing is chosen where it has no effect."""
+        return 0.0 if isinstance(self.gamma, str) else float(self.gamma)
 
     def _scaled(self, rows: Any) -> Any:
         return rows / self.scale_ if self.scale_ != 1.0 else rows
 
     def _learn_piece(self, D: Any, triplets: Triplets) -> None:
         """Learn from triplets of a piece ``D``, or of sparse rows."""
-        if not self.diverged_:
-            sparse = isinstance(D, SparseRows)
-            seen = self._state.learn_sparse(D, triplets, NOTHING) if sparse else self._learn(D, triplets)
-            if seen < len(triplets):
-                self._stop()
-        self.n_triplets_ += len(triplets)
+        for state, step in zip(self._rivals, self._steps, strict=True):
+            if not state.idle:
+                self._teach(state, step, D, triplets)
+        before, self.n_triplets_ = self.n_triplets_, self.n_triplets_ + len(triplets)
+        if self.n_triplets_ // BLOCK > before // BLOCK:
+            for state in self._rivals:
+                state.remember()
 
-    def _admit_labels(self, labels: list[Any], classes: ArrayLike | None = None) -> None:
+    def _teach(self, state: Any, step: float, D: Any, triplets: Triplets) -> None:
+        """Let one state learn; a triplet that would lead to infinite numbers is passed over."""
+        done = 0
+        while done < len(triplets):
+            if isinstance(D, SparseRows):
+                done += state.learn_sparse(D, triplets[done:], NOTHING)
+            else:
+                done += self._learn(state, D[done:], triplets[done:])
+            if done < len(triplets):
+                done += 1
+                state.restarts += 1
+                if not state.sane():
+                    state.recall()
+                    state.damping *= DAMPING
+                    self._set_step(state, step)
+                if state.restarts == 1 and len(self._rivals) == 1:
+                    self._warn(
+                        f"diverged after {self.n_triplets_ + done - 1} triplets: one was passed over, and "
+                        f"learning goes on from the last good metric; try {self._remedy}"
+                    )
+
+    def _admit_labels(self, labels: Sequence[Any], classes: ArrayLike | None = None) -> None:
         """Note the announced classes; refuse labels outside of them."""
         announced = self._announced if classes is None else announced_labels(classes)
         if announced is None:
             return
-        if self._announced is not None and set(announced) != set(self._announced):
+        if self._announced is None:
+            labels = [*labels, *self._codes]
+        elif classes is not None and announced.keys() != self._announced.keys():
             raise ValueError(f"classes={classes!r} is not the same as on last call to partial_fit")
-        unknown = sorted({*labels, *self._codes} - set(announced), key=str)
+        unknown = sorted({label for label in labels if label not in announced}, key=str)
         if unknown:
             known = sorted_labels(announced).tolist()
             raise ValueError(f"y has labels {unknown} that are not in classes={known}")
@@ -270,20 +394,14 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
 
     def _warn_if_stalled(self, least: int = WINDOW) -> None:
         """Say, once, that most of the recent steps hardly changed the metric."""
-        if not self._watch.told and self._watch.stalled(*self._step_counts(), least):
+        if self._watch.told or len(self._rivals) > 1:  # rivals are judged by what they are good for
+            return
+        if self._watch.stalled(*self._step_counts(), least):
             self._watch.told = True
             self._warn(
                 f"hardly learns: more than half of its last {WINDOW} active steps changed the metric by less "
                 f"than {WEAK_SHARE:.0%} of what the full step asked; try {self._remedy}"
             )
-
-    def _stop(self) -> None:
-        """Learn no more, and say so; what was learned before is kept."""
-        self.diverged_ = True
-        self._warn(
-            f"diverged after {self.n_triplets_} triplets: it stays as it was before the step that led to "
-            f"infinite numbers; try {self._remedy}"
-        )
 
     def _warn(self, message: str) -> None:
         warnings.warn(f"{type(self).__name__} {message}", ConvergenceWarning, stacklevel=4)
@@ -299,15 +417,16 @@ class OnlineLearner(Stream, BaseEstimator, ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        if "_kept" in state:
+            self._writing()
         make_writable(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        for name in ("_room", "_valid"):
-            state.pop(name, None)
-        if "_kept" in state:
-            state["_kept"] = {}
-        return state
+        if "_lock" not in self.__dict__:
+            return dict(super().__getstate__())
+        with self._lock:  # another thread may go on learning while the copy is written
+            state = {name: value for name, value in super().__getstate__().items() if name not in NOT_KEPT}
+            return deepcopy(state | {"_kept": {}})
 
     def __sklearn_tags__(self) -> Tags:
         tags: Any = super().__sklearn_tags__()

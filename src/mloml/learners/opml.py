@@ -1,10 +1,8 @@
 """OPML: one-pass metric learning with a closed-form step on the factor (Li et al. 2018)."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from mloml.arrays import Array, Counts, Index, Triplets
 
@@ -171,16 +169,34 @@ class OPML(OnlineLearner, MetricLearner):
 
     Parameters
     ----------
-    gamma : float, default=1e-4
-        Weight of the hinge. Shortened steps are counted in ``n_cone_failures_``; rows of unit norm and
-        ``gamma < 0.225`` never lead to one. ``gamma`` times the squared length of a difference should stay
-        well below 1, as it does by default. Pushes multiply ``L``: where they are longer than pulls it may
-        become infinite, within some 1e5 rows of unit norm at 0.1, or within some 50 steps if every push has
-        to be shortened. Learning then stops with a warning.
+    gamma : "auto" or float, default="auto"
+        Step size, the weight of the hinge. "auto" chooses it from 0 (no learning), 0.001, 0.01, 0.03 and 0.1:
+
+        - ``fit`` takes the one whose metric classifies rows best that it has not learned from, by 5-fold
+          cross-validation (of more than 2,000 rows, a part is held out), and then learns from all rows. That
+          takes as long as 17 fits with a number, or 5 where a part is held out.
+        - a stream is learned with all five at once, at five times the cost, and the best one answers: that
+          whose nearest neighbours, among the last 256 rows, had the right class most often. Rows are judged
+          before they are learned from, and old ones count less and less.
+
+        In both 0 is taken unless another one is better by more than the standard error. ``gamma_`` tells.
+        Numbers: shortened steps are counted in ``n_cone_failures_``; rows of unit norm and ``gamma < 0.225``
+        never lead to one. ``gamma`` times the squared length of a difference should stay well below 1.
+        Pushes multiply ``L``: where they are longer than pulls it may grow out of bounds, within some 1e5
+        rows of unit norm at 0.1. Learning then goes on from the last good metric with a tenth of the step
+        size (``n_restarts_``).
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
-        when rows have a length near 1. "auto": the root mean square of their norms, of all rows in ``fit``,
-        of the rows up to the first triplet in a stream. None: nothing. ``transform`` takes rows as they are.
+        when rows have a length near 1. None: nothing. "auto":
+
+        - in ``fit`` the root mean square of the rows' norms;
+        - in a stream the median norm of the first 64 rows. When that of the last 64 rows is less than half or
+          more than twice as large, it is revised: what was learned stays as it is and refers to the new scale
+          from then on, so that nearest neighbours stay the same (in a stack: for rows that have grown or
+          shrunk as the scale did). Rows of more than four times the scale are shortened to that before they
+          are learned from (``n_shortened_``).
+
+        ``transform`` takes rows as they are.
     scans : int, default=20
         How often ``fit`` goes over the rows.
     shuffle : bool, default=True
@@ -194,21 +210,13 @@ class OPML(OnlineLearner, MetricLearner):
     ----------
     components_ : array of shape (d, d)
         The factor ``L``, which takes the user's rows; starts at the identity over ``scale_``.
-    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_cone_failures_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`.
 
     Notes
     -----
     Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
     rows itself does not matter with ``scale="auto"``.
-
-    The default ``gamma`` has the best mean over twelve settings, of 1e-5, 3e-5, 1e-4, 3e-4 and 1e-3, among
-    those nowhere more than .008 below plain 5-NN (``benchmarks/defaults.py --choose``). Steps multiply
-    ``L``, so a ``gamma`` that is too large does more harm than in MOML: at 0.01 the loss on the
-    generated set of that benchmark, rows of unit norm, was .14. On four settings that had no part in the
-    choice the default gained .03 and .04 on two and lost less than .003 on two (``benchmarks/defaults.py
-    --repeats 5``, "judged on"). An earlier default, 3e-4, had been chosen on eight of the twelve and failed
-    on another. Choose ``gamma`` by cross-validation as in the example.
 
     ``n_cone_failures_`` above 0 means that ``gamma`` is too large for the rows.
 
@@ -227,29 +235,23 @@ class OPML(OnlineLearner, MetricLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), OPML(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.955
+    0.972
     >>> search = GridSearchCV(model, {"opml__gamma": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
     """
-
-    _parameter_constraints: dict[str, list[Any]] = {
-        **OnlineLearner._parameter_constraints,
-        "gamma": [Interval(Real, 0, None, closed="left")],
-    }
 
     _takes_sparse = True  # O(d non-zeros) a step
 
     def __init__(
         self,
-        gamma: float = 1e-4,
         *,
+        gamma: float | str = "auto",
         scale: str | float | None = "auto",
         scans: int = 20,
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.gamma = gamma
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _new_state(self, n_features: int, X: Any) -> OPMLLayer:
-        return OPMLLayer(n_features, float(self.gamma))
+    def _new_state(self, n_features: int, X: Any, step: float) -> OPMLLayer:
+        return OPMLLayer(n_features, step)

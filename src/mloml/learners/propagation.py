@@ -20,7 +20,7 @@ import numpy as np
 from mloml.arrays import Array, Codes, Counts
 
 from .compiled import compiled, entry, ready
-from .layers import ACTIVATIONS, widened
+from .layers import ACTIVATIONS, Learning, order_of, through, widened
 from .linalg import AGE, FAILURES, LIMIT, NOTHING, UPDATES, map_three
 from .moml import moml_step
 from .opml import opml_step
@@ -300,14 +300,14 @@ class Loss(NamedTuple):
     """The loss layer's settings, see :class:`~mloml.learners.mloml.MLOML`."""
 
     activation: str
-    rate: float
-    decay: float
-    local_loss: str
-    routing: str
-    freeze_w: bool
+    rate: float = 1e-4
+    decay: float = 0.0
+    local_loss: str = "scaled"
+    routing: str = "below"
+    freeze_w: bool = False
 
 
-class GradientStack:
+class GradientStack(Learning):
     """Layers that learn by backward propagation, alone or after a forward step.
 
     Parameters
@@ -320,28 +320,33 @@ class GradientStack:
         Its step size, and ``cone_keep`` and ``cone_floor`` of moml layers.
     forward : bool
         Whether a forward step comes first.
+    loss : Loss
+        What the gradient steps are taken on.
     """
 
-    loss: Loss
-
     def __init__(
-        self, n_features: int, kinds: list[str], settings: list[dict[str, Any]], forward: bool
+        self, n_features: int, kinds: list[str], settings: list[dict[str, Any]], forward: bool, loss: Loss
     ) -> None:
         n = len(kinds)
         self.L, self.N = np.stack([np.eye(n_features)] * n), np.stack([np.eye(n_features)] * n)
         self.kinds = np.array([KINDS.index(kind) if forward else NEITHER for kind in kinds])
         names = ("step", "cone_keep", "cone_floor")
         self.steps, self.keeps, self.floors = (np.array([float(s[k]) for s in settings]) for k in names)
-        self.forward = forward
+        self.forward, self.loss = forward, loss
         self.weights: Array = np.ones(n)
-        self.counts: Counts = np.zeros((n, 5), dtype=np.int64)
+        self.counts = np.zeros((n, 5), dtype=np.int64)
 
     def factors(self) -> list[Array]:
         """Return the factors as learned so far."""
         return list(self.L)
 
-    def set_scale(self, scale: float) -> None:
-        """Nothing here is in the user's units."""
+    def matrices(self) -> list[Array]:
+        """Return the matrices that are learned."""
+        return [self.L]
+
+    def ranks(self, queries: Any, rows: Any) -> Array:
+        """Return numbers that order ``rows`` as their distances at the last layer do."""
+        return order_of(*(through(self.factors(), X, self.loss.activation) for X in (queries, rows)))
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: every layer starts as the identity on them."""
@@ -351,7 +356,8 @@ class GradientStack:
         """Learn from the triplets of ``D``; return how many were seen."""
         ready("propagation")
         loss = self.loss
-        activation, rate, decay = ACTIVATIONS.index(loss.activation), float(loss.rate), float(loss.decay)
+        activation, rate = ACTIVATIONS.index(loss.activation), float(loss.rate) * self.damping
+        decay = float(loss.decay)
         local = SCALED_HINGE if loss.local_loss == "scaled" else HINGE
         local = local if self.forward else NO_LOCAL_LOSS
         own_too, freeze = loss.routing == "all", bool(loss.freeze_w)

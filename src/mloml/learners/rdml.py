@@ -1,16 +1,14 @@
 """RDML: regularised distance metric learning, a perceptron on pairs (Jin, Wang, Zhou 2009)."""
 
 from math import sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import StrOptions
 
 from mloml.arrays import Array, Codes, Counts, Triplets
 
-from .base import Eigen, MetricLearner, SignedForm, has_negative
+from .base import MetricLearner
 from .compiled import compiled, entry, ready
 from .layers import Layer, MetricLayer, widened
 from .linalg import (
@@ -34,6 +32,7 @@ from .linalg import (
 )
 from .moml import RENEW_EVERY, root_and_inverse
 from .online import OnlineLearner
+from .signed import SignedForm
 from .triplets import Rule
 
 NEGLIGIBLE = 1e-13  # an eigenvalue less negative than this, relative to the largest entry, is rounding
@@ -266,18 +265,19 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
     With ``z`` the difference of a pair and ``s`` = +1 for a similar, -1 for a dissimilar one ::
 
         s (1 - z'Mz) > 0 :  M stays
-        otherwise        :  M <- Proj_PSD(M - lam s z z')
+        otherwise        :  M <- Proj_PSD(M - gamma s z z')
 
     Only the step of a similar pair can leave the cone, and then by one negative eigenvalue, whose eigenpair
     is taken out again: that is the projection. All else costs O(d²).
 
     Parameters
     ----------
-    lam : float, default=1e-3
-        Step size, the λ of the paper's grid.
-    init : {"zero", "identity"}, default="zero"
-        Start of M: 0 as in the original, or I as in the layers of the multi-layer framework. From 0, with a
-        small ``lam``, M is ``lam`` times a sum over dissimilar pairs: nearest neighbours do not depend on it.
+    gamma : "auto" or float, default="auto"
+        Step size, the λ of the paper's grid. See :class:`~mloml.learners.opml.OPML`.
+    init : {"identity", "zero"}, default="identity"
+        Start of M: I as in the layers of the multi-layer framework, or 0 as in the original. From 0, with a
+        small ``gamma``, M is ``gamma`` times a sum over dissimilar pairs: nearest neighbours do not depend on
+        ``gamma``, and M knows only directions that it has pushed.
     pairs : {"triplets", "adjacent"}, default="triplets"
         ``"triplets"``: each triplet gives (x, xp), then (x, xq). ``"adjacent"``: only that one of the two
         pairs whose samples follow each other in the stream.
@@ -292,19 +292,13 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
     ----------
     components_ : array of shape (d, d)
         The symmetric root of M, which takes the user's rows. It is computed when needed, in O(d³).
-    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_cone_failures_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; updates count pairs, cone failures projections.
 
     Notes
     -----
     Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
     rows itself does not matter with ``scale="auto"``.
-
-    No ``lam`` and ``init`` were good everywhere on the eight settings of ``benchmarks/defaults.py --choose``.
-    The default is the best from zero, .01 below plain 5-NN in the mean; but on wine with rows of unit norm
-    every ``lam`` from zero lost .13: a metric that starts at zero knows only directions that it has pushed.
-    ``init="identity"`` lost nothing there, and up to .05 to .13 on the generated rows of unit norm. Choose
-    both by cross-validation as in the example.
 
     ``n_cone_failures_`` counts projections, which from zero are many; what matters is that ``n_updates_``
     goes on growing.
@@ -323,26 +317,27 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), RDML(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.983
-    >>> grid = {"rdml__lam": [1e-4, 1e-3, 1e-2, 1e-1], "rdml__init": ["zero", "identity"]}
+    0.978
+    >>> grid = {"rdml__gamma": [1e-4, 1e-3, 1e-2, 1e-1], "rdml__init": ["zero", "identity"]}
     >>> search = GridSearchCV(model, grid)  # fit: tries all eight
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
-        "lam": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"zero", "identity"})],
         "pairs": [StrOptions({"triplets", "adjacent"})],
         "cone": [StrOptions({"project", "free"})],
     }
 
-    step_parameter = "lam"
+    _moved = {"lam": "its step size is gamma"}
+
+    _from_pairs = True
 
     def __init__(
         self,
-        lam: float = 1e-3,
         *,
-        init: str = "zero",
+        gamma: float | str = "auto",
+        init: str = "identity",
         pairs: str = "triplets",
         cone: str = "project",
         scale: str | float | None = "auto",
@@ -351,32 +346,29 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.lam = lam
         self.init = init
         self.pairs = pairs
         self.cone = cone
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _new_state(self, n_features: int, X: Any) -> RDMLMetric:
+    def _new_state(self, n_features: int, X: Any, step: float) -> RDMLMetric:
         start = 1.0 if self.init == "identity" else 0.0
-        return RDMLMetric(n_features, float(self.lam), start, self.cone == "project")
+        return RDMLMetric(n_features, step, start, self.cone == "project")
 
-    def _learn(self, D: Array, triplets: Triplets) -> int:
+    def _learn(self, state: Any, D: Array, triplets: Triplets) -> int:
         only = np.zeros(len(D), np.int64)
         if self.pairs == "adjacent":  # the partner that arrived later is the sample before x
             only += np.where(triplets[:, 1] > triplets[:, 2], 1, 2)
-        seen: int = self._state.learn_pairs(D, only)
+        x, xp, xq = triplets.T  # a pair alone comes as a triplet whose other partner is x itself
+        only[xq == x], only[xp == x] = 1, 2
+        seen: int = state.learn_pairs(D, only)
         return seen
 
     _definite = "cone='project'"
 
-    def _signed_eigen(self) -> Eigen | None:
-        if self.cone == "project":
-            return None
-        values, vectors = np.linalg.eigh(self._state.M)
-        return (values, vectors) if has_negative(values) else None
+    def _may_be_indefinite(self) -> bool:
+        return self.cone == "free"
 
     def get_mahalanobis_matrix(self) -> Array:
         """Return ``M``."""
-        check_is_fitted(self)
-        return self._state.M / self.scale_ / self.scale_
+        return self._metric.copy()

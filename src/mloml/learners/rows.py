@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import sqrt
 from typing import Any
 
@@ -13,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import validate_data
 
-from mloml.arrays import Array, Index
+from mloml.arrays import Array
 
-from .compiled import exact_entry, ready
+from .compiled import exact, exact_entry, ready
 
 # Learners that take sparse rows, for those who asked another one.
 TAKERS = "DiagonalMOML, LowRankMOML, MLOML(n_components=k), OPML and OASIS"
@@ -25,6 +26,9 @@ SMALLEST_SCALE = 1e-290
 
 # Places in the sums of lengths: number of rows, largest entry, sum of squares in units of its square.
 COUNT, LARGEST, SQUARES = range(3)
+
+# In a stream, rows longer than this many times the scale are shortened to it before they are learned from.
+BOUND = 4.0
 
 
 @dataclass(frozen=True)
@@ -175,60 +179,87 @@ def add_lengths(rows: Array, sums: Array) -> None:
     sums[LARGEST], sums[SQUARES] = largest, squares
 
 
-class RowLengths:
-    """The root mean square of the norms of rows that arrive in pieces; pieces of any size give the same bits.
+def root_mean_square(rows: Any) -> float:
+    """Return the root mean square of the norms of rows; 1 where there are none but zeros.
 
-    >>> lengths = RowLengths()
-    >>> lengths.add(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    >>> round(lengths.root_mean_square ** 2, 9)
+    >>> round(root_mean_square(np.array([[3.0, 4.0], [0.0, 0.0]])) ** 2, 9)
     12.5
     """
-
-    def __init__(self) -> None:
-        self._sums = np.zeros(3)
-
-    def add(self, rows: Any) -> None:
-        """Take in rows, dense or sparse."""
-        ready("rows")
-        if isinstance(rows, SparseRows):  # zeros add nothing to a row
-            add_lengths(rows.data[np.newaxis], self._sums)
-            self._sums[COUNT] += len(rows) - 1
-            return
-        add_lengths(np.ascontiguousarray(rows), self._sums)
-
-    def up_to_a_triplet(self, rows: Any, anchors: Index) -> float | None:
-        """Take in rows of a stream up to the first triplet; return the scale then, None while there is none.
-
-        ``anchors`` are the places in ``rows`` at which triplets are complete. Triplets of nothing but zeros
-        have no scale, and teach nothing at any: the count begins anew after them.
-        """
-        begin, (_, largest, _) = 0, self._sums
-        silent = anchors[anchors < first_not_zero(rows)] if largest == 0.0 else anchors[:0]
-        if silent.size:
-            begin, anchors = int(silent[-1]) + 1, anchors[silent.size :]
-            self._sums[:] = 0.0
-        self.add(rows[begin : int(anchors[0]) + 1 if anchors.size else len(rows)])
-        return self.root_mean_square if anchors.size else None
-
-    @property
-    def root_mean_square(self) -> float:
-        """The scale of the rows so far; 1 where there are none but zeros."""
-        count, largest, squares = self._sums.tolist()
-        scale = largest * sqrt(squares / count) if count else 0.0
-        return scale if scale > SMALLEST_SCALE else 1.0
+    ready("rows")
+    sums = np.zeros(3)
+    add_lengths(rows.data[np.newaxis] if isinstance(rows, SparseRows) else np.ascontiguousarray(rows), sums)
+    _, largest, squares = sums.tolist()
+    scale = largest * sqrt(squares / len(rows)) if len(rows) else 0.0
+    return scale if scale > SMALLEST_SCALE else 1.0
 
 
-def first_not_zero(rows: Any) -> int:
-    """Return the place of the first row that is not all zeros, or the number of rows.
+@exact
+def row_length(row: Array) -> float:
+    """Return the norm of a row, without overflow or underflow."""
+    square, largest = 0.0, 0.0
+    for j in range(row.shape[0]):
+        square += row[j] * row[j]
+        largest = max(largest, abs(row[j]))
+    if (1e-280 < square < 1e280) or largest == 0.0:
+        return sqrt(square)
+    square = 0.0
+    for j in range(row.shape[0]):
+        square += (row[j] / largest) * (row[j] / largest)
+    return largest * sqrt(square)
 
-    >>> first_not_zero(np.array([[0.0, 0.0], [0.0, 3.0]]))
-    1
+
+@exact
+def divisor_of(length: float, scale: float, bound: float) -> float:
+    """Return what a row of a stream is divided by: more than the scale where it is far too long."""
+    return length / bound if length > bound * scale else scale
+
+
+@exact_entry
+def measure_rows(rows: Array, lengths: Array) -> None:
+    """Set the norm of each row."""
+    for i in range(rows.shape[0]):
+        lengths[i] = row_length(rows[i])
+
+
+def row_lengths(rows: Any) -> Array:
+    """Return the norms of rows, dense or sparse.
+
+    >>> row_lengths(np.array([[3.0, 4.0], [0.0, 0.0], [3e200, 4e200]]))
+    array([5.e+000, 0.e+000, 5.e+200])
     """
-    if isinstance(rows, SparseRows):
-        places = np.searchsorted(rows.starts, np.flatnonzero(rows.data)[:1], side="right") - 1
+    ready("rows")
+    lengths = np.zeros(len(rows))
+    if isinstance(rows, SparseRows):  # zeros add nothing to a row
+        for i, (first, last) in enumerate(pairwise(rows.starts.tolist())):
+            measure_rows(rows.data[np.newaxis, first:last], lengths[i : i + 1])
     else:
-        places = np.flatnonzero(rows.any(axis=1))[:1]
-    return int(places[0]) if places.size else len(rows)
+        measure_rows(np.ascontiguousarray(rows), lengths)
+    return lengths
+
+
+def divided(rows: Any, lengths: Array, scale: float, bound: float) -> Any:
+    """Return the rows of a stream as they are learned from, the longest of them shortened.
+
+    >>> divided(np.array([[3.0], [80.0]]), np.array([3.0, 80.0]), scale=2.0, bound=4.0)
+    array([[1.5],
+           [4. ]])
+    """
+    if not (lengths > bound * scale).any():
+        return rows / scale if scale != 1.0 else rows
+    divisors = np.where(lengths > bound * scale, lengths / bound, scale)
+    if isinstance(rows, SparseRows):
+        return replace(rows, data=rows.data / np.repeat(divisors, np.diff(rows.starts)))
+    return rows / divisors[:, np.newaxis]
+
+
+def median_length(lengths: Array) -> float:
+    """Return the median of the lengths that are not zero; 1 where there are none.
+
+    >>> median_length(np.array([0.0, 3.0, 2.0, 900.0]))
+    3.0
+    """
+    some = lengths[lengths > SMALLEST_SCALE]
+    return float(np.median(some)) if some.size else 1.0
 
 
 def given_scale(scale: Any) -> float | None:
@@ -244,8 +275,5 @@ def given_scale(scale: Any) -> float | None:
 
 def scale_of(rows: Any, scale: Any) -> float:
     """Return the scale that a learner's parameter names, or the one of the rows."""
-    lengths, given = RowLengths(), given_scale(scale)
-    if given is not None:
-        return given
-    lengths.add(rows)
-    return lengths.root_mean_square
+    given = given_scale(scale)
+    return root_mean_square(rows) if given is None else given

@@ -90,16 +90,16 @@ class SLMOML(OnlineLearner, MetricLearner):
     Neither text nor code of the original was available. Its description (passive-aggressive, LogDet
     closeness, triplet hinge, aggressiveness C) determines this problem, with ``A = p p' - q q'`` ::
 
-        M = argmin_{M PD}  D_ld(M, M_prev) + C [margin + tr(M A)]+
+        M = argmin_{M PD}  D_ld(M, M_prev) + gamma [margin + tr(M A)]+
 
-    solved by ``M⁻¹ = M_prev⁻¹ + tau A``: ``tau`` is the length at which the hinge becomes 0, at most ``C``.
+    solved by ``M⁻¹ = M_prev⁻¹ + tau A``: ``tau`` is the length at which the hinge is 0, at most ``gamma``.
     Written out through ``M_prev p`` and ``M_prev q`` the step costs O(d²), and M stays positive definite for
-    every ``C``.
+    every ``gamma``.
 
     Parameters
     ----------
-    C : float, default=1e-3
-        Aggressiveness, the largest step.
+    gamma : "auto" or float, default="auto"
+        Aggressiveness, the largest step; the papers write C. See :class:`~mloml.learners.opml.OPML`.
     margin : float, default=1.0
         By how much ``xq`` has to be farther away than ``xp``.
     scale, scans, shuffle, random_state, triplets
@@ -110,17 +110,13 @@ class SLMOML(OnlineLearner, MetricLearner):
     components_ : array of shape (d, d)
         The symmetric root of M, which takes the user's rows and starts at the identity over ``scale_``. It is
         computed when needed, in O(d³).
-    classes_, scale_, n_triplets_, n_updates_, n_cone_failures_, diverged_
+    classes_, gamma_, scale_, n_triplets_, n_updates_, n_cone_failures_, n_unlabelled_, n_restarts_, diverged_
         See :class:`~mloml.learners.online.OnlineLearner`; no step leaves the cone.
 
     Notes
     -----
     Features should be of one size (``StandardScaler``), or rows of one length (``Normalizer``); the length of
     rows itself does not matter with ``scale="auto"``.
-
-    The default ``C`` has the best mean over eight settings among those nowhere more than .01 below
-    plain 5-NN (``benchmarks/defaults.py --choose``); 0.01 was .07 below on one of
-    them. Choose it by cross-validation as in the example.
 
     ``n_updates_ / n_triplets_`` is the share of triplets that violate the margin.
 
@@ -139,22 +135,21 @@ class SLMOML(OnlineLearner, MetricLearner):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), SLMOML(random_state=0), KNeighborsClassifier())
     >>> print(f"{cross_val_score(model, X, y).mean():.3f}")
-    0.955
-    >>> search = GridSearchCV(model, {"slmoml__C": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
+    0.972
+    >>> search = GridSearchCV(model, {"slmoml__gamma": [1e-4, 1e-3, 1e-2, 1e-1]})  # fit: tries all four
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="left")],
         "margin": [Interval(Real, 0, None, closed="neither")],
     }
 
-    step_parameter = "C"
+    _moved = {"C": "its step size is gamma"}
 
     def __init__(
         self,
-        C: float = 1e-3,
         *,
+        gamma: float | str = "auto",
         margin: float = 1.0,
         scale: str | float | None = "auto",
         scans: int = 20,
@@ -162,9 +157,8 @@ class SLMOML(OnlineLearner, MetricLearner):
         random_state: Any = None,
         triplets: Rule = "released",
     ) -> None:
-        self.C = C
         self.margin = margin
-        super().__init__(scale, scans, shuffle, random_state, triplets)
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _new_state(self, n_features: int, X: Any) -> SLMOMLMetric:
-        return SLMOMLMetric(n_features, float(self.C), float(self.margin))
+    def _new_state(self, n_features: int, X: Any, step: float) -> SLMOMLMetric:
+        return SLMOMLMetric(n_features, step, float(self.margin))

@@ -1,6 +1,7 @@
 """A stream: rows that arrive in pieces or one by one, and what a learner remembers between them."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from numbers import Integral
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -12,18 +13,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array, Triplets
 
-from .labels import require_label
-from .rows import RowLengths, SparseRows, given_scale, plain, require_takes_sparse, validate_rows
+from .choosing import BLOCK, SPAN, Judge, Recent
+from .labels import encoded, is_missing, require_label
+from .rows import (
+    BOUND,
+    SMALLEST_SCALE,
+    SparseRows,
+    divided,
+    given_scale,
+    median_length,
+    plain,
+    require_takes_sparse,
+    row_lengths,
+    validate_rows,
+)
 from .triplets import NO_TRIPLET, ONE_TRIPLET, TripletStream, pieces
 
 # Active steps that are judged together.
 WINDOW = 1000
 # Single rows between two looks at whether the learner still learns.
 WATCH_EVERY = 256
-# Parameters that mean nothing to a stream that has begun.
-NO_MATTER = ("scans", "shuffle", "random_state")
+# Parameters that may change while a stream goes on, or mean nothing to it.
+NO_MATTER = ("gamma", "scans", "shuffle", "random_state")
 # Triplets of sparse rows that are learned from together; a stack holds their outputs.
 PIECE = 2**14
+# How many times too large or too small a stream's scale may be before it is revised.
+REVISED = 2.0
+# In place of lengths that nobody asks for.
+NO_LENGTHS = np.zeros(1)
 BROKEN = "x contains NaN or infinity"
 Value = TypeVar("Value")
 
@@ -37,25 +54,22 @@ class Stream:
     def partial_fit(self: Any, X: Any, y: Any, classes: ArrayLike | None = None) -> Any:
         """Go on learning from rows that arrive now, once and in the order given, whatever ``scans`` is.
 
-        ``classes`` may announce all labels on the first call; without it labels may turn up at any time.
-        After ``fit`` the stream goes on where the last scan ended. The step size may be changed on the way;
-        parameters that the learned state is made for may not.
+        ``classes`` may announce all labels on the first call; without it labels may turn up at any time. A
+        row whose label is None or NaN teaches nothing. After ``fit`` the stream goes on where the last scan
+        ended. The step size may be changed on the way; parameters that the learned state is made for may not.
         """
-        first = not hasattr(self, "_stream")
-        if not first:
-            require_kept(self)
-        X, y = self._check(X, y, reset=first)
-        if first:
-            self._require_first_rows(len(X))
-            self._forget()
-        else:
-            self._take_step()
-        labels = y.tolist()
-        self._admit_labels(labels, classes)
-        if first:
-            self._open_stream(X)
-        self._take(X, [self._codes.setdefault(label, len(self._codes)) for label in labels])
-        self._finish()
+        with self._writing():
+            first = not self.__sklearn_is_fitted__()
+            if not first:
+                require_kept(self)
+            X, labels = self._check(X, y, reset=first)
+            missing = self._n_missing
+            if first:
+                self._forget()
+            self._admit_labels(labels.tolist(), classes)
+            self._go_on(X, first)
+            self.n_unlabelled_ += missing
+            self._take(X, encoded(labels, self._codes))
         return self
 
     def learn_one(self: Any, x: ArrayLike, y: Any) -> Any:
@@ -66,7 +80,7 @@ class Stream:
         x : array-like of shape (d,), or sparse matrix of shape (1, d)
             Finite numbers; nothing else is looked at.
         y : hashable
-            Any label, a new one at any time.
+            Any label, a new one at any time; None and NaN: the row has none and teaches nothing.
         """
         if type(x) is not np.ndarray and issparse(x):
             require_takes_sparse(self, x)
@@ -74,20 +88,12 @@ class Stream:
             return self._learn_one_carefully(SparseRows.of(csr_array(x)), y)
         row = one_row(x)
         room = self.__dict__.get("_room")
-        if room is None or self._lengths is not None or (code := self._codes.get(y)) is None:
+        if room is None or (code := self._codes.get(y)) is None:
             return self._learn_one_carefully(row[np.newaxis], y)
         if row.size != self.n_features_in_:
             raise ValueError(wrong_length(self, row))
-        found = self._stream.push_one(row, code, self.scale_, room)
-        if found != NO_TRIPLET:
-            if found < 0:
-                raise ValueError(BROKEN)
-            self._learn_piece(room, ONE_TRIPLET[found])
-            if self._kept:
-                self._kept.clear()
-            self._finish()
-            if self.n_triplets_ % WATCH_EVERY == 0:
-                self._warn_if_stalled()
+        with self._lock:
+            self._take_one(row, code, room)
         return self
 
     def transform_one(self: Any, x: ArrayLike) -> Array:
@@ -113,75 +119,196 @@ class Stream:
         if not count:
             return self
         n_features = self.n_features_in_ + int(count)
-        try:
-            self._state.widen(n_features)
-            self._stream.widen(n_features)
-            self.n_features_in_ = n_features
-            for name in ("feature_names_in_", "_room"):
-                self.__dict__.pop(name, None)
-            self._kept.clear()
-        except NotImplementedError:
-            raise NotImplementedError(f"{type(self).__name__} cannot take new features on the way") from None
-        except BaseException:  # Ctrl-C: what is wider already does not go with the rest
-            for name in ("_stream", "_room"):
-                self.__dict__.pop(name, None)
-            raise
+        with self._writing():
+            try:
+                for state in self._rivals:
+                    state.widen(n_features)
+                self._stream.widen(n_features)
+                if self._recent is not None:
+                    self._recent.widen(n_features)
+                if self._judge is not None:
+                    self._judge.widen(n_features)
+                self.n_features_in_ = n_features
+                for name in ("feature_names_in_", "_room"):
+                    self.__dict__.pop(name, None)
+                self._kept.clear()
+            except NotImplementedError:
+                name = type(self).__name__
+                raise NotImplementedError(f"{name} cannot take new features on the way") from None
+            except BaseException:  # Ctrl-C: what is wider already does not go with the rest
+                for name in ("_stream", "_room"):
+                    self.__dict__.pop(name, None)
+                raise
         return self
 
     def _learn_one_carefully(self: Any, row: Any, label: Any) -> Any:
-        """Learn from a row (1, d) that may be the first one, of a new class, of unknown scale, or sparse."""
+        """Learn from a row (1, d) that may be the first one, of a new class, without a label, or sparse."""
         sparse = isinstance(row, SparseRows)
         n_features = row.shape[1]
-        first = not hasattr(self, "_stream")
-        if not self.__dict__.get("_valid"):  # the first row, or parameters were set since the last one
-            self._validate_params()
-            self._valid = True
-        if first:
-            self.n_features_in_ = n_features
-            self.__dict__.pop("feature_names_in_", None)
-            self._require_first_rows(1)
-            self._forget()
-        elif n_features != self.n_features_in_:
-            raise ValueError(wrong_length(self, row))
-        else:
-            require_kept(self)
-            self._take_step()
-        if not np.isfinite(row.data if sparse else row).all():
-            raise ValueError(BROKEN)
-        require_label(label)
-        self._admit_labels([label])
-        if first:
-            self._open_stream(row)
-        self._take(row, [self._codes.setdefault(label, len(self._codes))])
-        self._finish()
-        if not sparse:
+        with self._writing():
+            first = not self.__sklearn_is_fitted__()
+            if not self.__dict__.get("_valid"):  # the first row, or parameters were set since the last one
+                self._validate_params()
+                self._valid = True
+            if not first and n_features != self.n_features_in_:
+                raise ValueError(wrong_length(self, row))
+            if not np.isfinite(row.data if sparse else row).all():
+                raise ValueError(BROKEN)
+            missing = is_missing(label)
+            if not missing:
+                require_label(label)
+            if first:
+                self.n_features_in_ = n_features
+                self.__dict__.pop("feature_names_in_", None)
+                self._forget()
+            if not missing:
+                self._admit_labels([label])
+            if "_room" not in self.__dict__:
+                if not first:
+                    require_kept(self)
+                self._go_on(row, first)
+            if missing:
+                self.n_unlabelled_ += 1
+                return self
+            if label not in self._codes:
+                self._kept.pop("classes_", None)
+            code = self._codes.setdefault(label, len(self._codes))
+            if sparse:
+                self._take(row, [code])
+                return self
             self._stream.make_room(len(self._codes), n_features)
-            self._room = np.zeros((1, 3, n_features))
+            if "_room" not in self.__dict__:
+                self._room = np.zeros((1, 3, n_features))
+            self._take_one(row[0], code, self._room)
         return self
 
-    def _open_stream(self: Any, X: Any) -> None:
-        """Get ready for a stream that begins with these rows."""
-        self._state = self._new_state(X.shape[1], X)
-        scale = given_scale(self.scale)
-        self._lengths = None
-        if scale is None:
-            self.scale_, self._lengths = 1.0, RowLengths()
-        else:
-            self._set_scale(scale)
-        self._stream = TripletStream(self.triplets)
+    def _go_on(self: Any, X: Any, first: bool, judge: type[Judge] = Judge) -> None:
+        """Get ready for rows of a stream, which ``fit`` may have begun; ``judge`` chooses the step size."""
+        steps = list(self._gammas) if self._chooses() else [self._given_step()]
+        if len(steps) > 1 and type(self._judge) not in (type(None), judge):
+            raise ValueError(
+                "gamma is 'auto', judged by labels or by comparisons, not by both: give a number"
+            )
+        if first:
+            scale = given_scale(self.scale)
+            self.scale_ = 1.0 if scale is None else scale
+            self._scale_known = scale is not None
+            start = self._new_state(X.shape[1], X, steps[0])
+            self._lead([start, *(deepcopy(start) for _ in steps[1:])], steps)
+            waits = [state.await_rows() for state in self._rivals]
+            self._awaits_rows = any(waits)
+            self._stream = TripletStream(self.triplets)
+        elif len(steps) != len(self._rivals):  # after fit, or gamma was a number before, or is one now
+            leader = int(np.argmin(np.abs(np.array(steps) - self.gamma_)))
+            self._lead([deepcopy(self._state) for _ in steps], steps, leader)
+            self._judge = None
+        self._steps = steps
+        for state, step in zip(self._rivals, steps, strict=True):
+            self._set_step(state, step)
+        if self._recent is None and (isinstance(self.scale, str) or len(steps) > 1 or self._awaits_rows):
+            self._recent = Recent(0 if first else BLOCK)
+        if self._recent is not None:
+            self._recent.keep = len(steps) > 1 or self._awaits_rows
+        if self._judge is None and len(steps) > 1:
+            self._judge = judge(self._rivals)
+            self._recent.forget()
 
     def _take(self: Any, X: Any, codes: Sequence[int]) -> None:
-        """Let rows of the stream arrive; the first triplet ends the rows that the scale is taken from."""
+        """Let rows of the stream arrive, and look back at them after each block."""
         if isinstance(X, SparseRows):
             self.__dict__.pop("_room", None)  # the next single row has to be looked at
-        rows, triplets = self._stream.push(self._scaled(X), codes)
-        if self._lengths is not None:
-            scale = self._lengths.up_to_a_triplet(X, triplets[:, 0] - (len(rows) - len(X)))
-            if scale is not None:
-                self._set_scale(scale)
-                rows = self._scaled(rows)
-                self._stream.divide(scale)
-        show([self], self._stream, rows, triplets)
+        self._kept.clear()
+        recent, done = self._recent, 0
+        while done < len(X):
+            size = len(X) - done if recent is None else min(recent.room, len(X) - done)
+            part, some = X[done : done + size], codes[done : done + size]
+            if recent is None:
+                rows = self._scaled(part)
+            else:
+                lengths = row_lengths(part)
+                self._first_scale(lengths)
+                rows = divided(part, lengths, self.scale_, self._bound)
+                self._note_shortened(int((lengths > self._bound * self.scale_).sum()))
+                recent.add(rows, some, lengths)
+            show([self], self._stream, *self._stream.push(rows, some))
+            done += size
+            if recent is not None and not recent.room:
+                self._look_back()
+
+    def _take_one(self: Any, row: Array, code: int, room: Array) -> None:
+        """Let one row arrive, as :meth:`_take` does."""
+        recent = self._recent
+        if recent is None:
+            lengths, place, bound = NO_LENGTHS, 0, np.inf
+        else:
+            lengths, place, bound = recent.lengths, recent.count % BLOCK, self._bound
+            if not self._scale_known:
+                self._first_scale(row_lengths(row[np.newaxis]))
+        found = self._stream.push_one(row, code, self.scale_, bound, lengths, place, room)
+        if found < 0:
+            raise ValueError(BROKEN)
+        if self._kept:
+            self._kept.clear()
+        if found != NO_TRIPLET:
+            self._learn_piece(room, ONE_TRIPLET[found])
+            if self.n_triplets_ % WATCH_EVERY == 0:
+                self._warn_if_stalled()
+        if recent is not None:
+            if lengths[place] > bound * self.scale_:
+                self._note_shortened(1)
+            recent.add_one(room[0, 2], code)
+            if not recent.room:
+                self._look_back()
+
+    # the scale and the step, looked at again and again ---------------------------------------------------
+
+    @property
+    def _bound(self: Any) -> float:
+        return BOUND if isinstance(self.scale, str) else np.inf
+
+    def _first_scale(self: Any, lengths: Array) -> None:
+        """Take the length of the first row that is not zero for the scale."""
+        if not self._scale_known and (lengths > SMALLEST_SCALE).any():
+            self._scale_known = True
+            self._rescale(float(lengths[lengths > SMALLEST_SCALE][0]))
+
+    def _look_back(self: Any) -> None:
+        """Revise the scale where the last rows say that it is wrong, and the step size after each block."""
+        recent = self._recent
+        if self._awaits_rows:
+            for state in self._rivals:
+                state.see_rows(recent.rows())
+            self._awaits_rows = recent.count < BLOCK
+        if self._judge is not None and len(recent.codes) >= SPAN:
+            self._judge.judge(recent.rows(), recent.codes, self._rivals)
+            self._leader = self._judge.best(self._leader)
+            self._kept.clear()
+            recent.forget()
+        elif self._judge is None and not self._awaits_rows:
+            recent.keep = False
+            recent.forget()
+        if isinstance(self.scale, str):
+            lengths = recent.last_lengths()
+            typical = median_length(lengths)
+            wrong = recent.count <= BLOCK or not 1 / REVISED < typical / self.scale_ < REVISED
+            if wrong and (lengths > SMALLEST_SCALE).any():
+                self._rescale(typical)
+        recent.await_look()
+
+    def _rescale(self: Any, scale: float) -> None:
+        """Divide the rows to come by another scale; what was learned stays, and refers to that then."""
+        ratio, self.scale_ = scale / self.scale_, scale
+        self._stream.divide(ratio)
+        self._recent.divide(ratio)
+        for state in self._rivals:
+            state.rescale(1 / ratio)
+        self._kept.clear()
+
+    def _note_shortened(self: Any, count: int) -> None:
+        """Count rows that were far too long, and say so once."""
+        if count and not self.n_shortened_:
+            self._warn(f"shortens rows that are more than {BOUND:g} times as long as usual, see n_shortened_")
+        self.n_shortened_ += count
 
 
 def show(learners: Sequence[Any], stream: TripletStream, rows: Any, triplets: Triplets) -> None:
@@ -236,7 +363,7 @@ def parameters_to_keep(learner: Any) -> dict[str, Any]:
     >>> parameters_to_keep(OPML(gamma=0.1))
     {'scale': 'auto', 'triplets': 'released'}
     """
-    free = {*NO_MATTER, learner.step_parameter, *learner._may_change}
+    free = {*NO_MATTER, *learner._may_change}
     return {name: value for name, value in learner.get_params(deep=False).items() if name not in free}
 
 
@@ -277,12 +404,13 @@ class learned(Generic[Value]):
     def __get__(self, learner: Any, owner: type | None = None) -> Any:
         if learner is None:
             return self
-        if not learner.__sklearn_is_fitted__():  # the check itself takes longer than a row does
-            check_is_fitted(learner)
-        kept = learner._kept
-        if self.name not in kept:
-            kept[self.name] = self.compute(learner)
-        return kept[self.name]
+        with learner._writing():  # one thread may learn while others look
+            if not learner.__sklearn_is_fitted__():  # the check itself takes longer than a row does
+                check_is_fitted(learner)
+            kept = learner._kept
+            if self.name not in kept:
+                kept[self.name] = self.compute(learner)
+            return kept[self.name]
 
 
 class StepWatch:

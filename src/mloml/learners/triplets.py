@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 from mloml.arrays import Array, Index, Triplets
 
 from .compiled import entry, exact, exact_entry, ready
-from .rows import SparseRows
+from .rows import BOUND, SparseRows, divided, divisor_of, row_length, row_lengths
 
 Rule = Literal["released", "latest"]
 RULES: tuple[Rule, ...] = ("released", "latest")
@@ -90,20 +90,23 @@ def triplet_pass(
 
 @exact_entry
 def one_row(
-    x: Array, scale: float, y: int, number: int, released: bool, samples: Array, latest: Index, slots: Index,
-    state: Index, D: Array,
+    x: Array, scale: float, bound: float, lengths: Array, place: int, y: int, number: int, released: bool,
+    samples: Array, latest: Index, slots: Index, state: Index, D: Array,
 ) -> int:  # fmt: skip
     """Let one row of class ``y`` arrive, the ``number``-th of a stream; put its triplet into ``D`` (1, 3, d).
 
-    Does to ``samples`` (the latest one of each class), ``latest`` (their numbers), ``slots`` and ``state``
-    what :func:`triplet_pass` does. A row that is not finite leaves everything untouched.
+    Its norm goes to ``lengths[place]``, and it is divided as :func:`~mloml.learners.rows.divided` does. Does
+    to ``samples`` (the latest one of each class), ``latest`` (their numbers), ``slots`` and ``state`` what
+    :func:`triplet_pass` does. A row that is not finite leaves everything untouched.
     """
     d = x.shape[0]
     for j in range(d):
         if not np.isfinite(x[j]):
             return NOT_FINITE
+    lengths[place] = row_length(x)
+    divisor = divisor_of(lengths[place], scale, bound)
     for j in range(d):
-        D[0, 2, j] = x[j] / scale
+        D[0, 2, j] = x[j] / divisor
     found = NO_TRIPLET
     if latest[y] >= 0 and state[SEEN] > 1:
         other = partner(y, released, slots, state)
@@ -216,15 +219,20 @@ class TripletStream:
         self._count += len(X)
         return rows if sparse else np.ascontiguousarray(rows), triplets
 
-    def push_one(self, x: Array, code: int, scale: float, D: Array) -> int:
-        """Take in one row, divided by ``scale``, as :meth:`push` does; see :func:`one_row`."""
+    def push_one(
+        self, x: Array, code: int, scale: float, bound: float, lengths: Array, place: int, D: Array
+    ) -> int:
+        """Take in one row, not yet divided, as :meth:`push` does; see :func:`one_row`."""
+        if isinstance(self._samples, SparseRows):
+            self._change_kind(x.size)
         if code >= len(self._samples):  # a class of rows that were broken off before they arrived
             self.make_room(code + 1, x.size)
         memory = self._memory
         released = self.rule == "released"
         found: int = one_row(
-            x, scale, code, self._count, released, self._samples, memory.latest, memory.slots, memory.state, D
-        )
+            x, scale, bound, lengths, place, code, self._count, released,
+            self._samples, memory.latest, memory.slots, memory.state, D,
+        )  # fmt: skip
         self._count += found >= 0
         return found
 
@@ -247,8 +255,8 @@ class TripletStream:
         self._samples = np.hstack([self._samples, np.zeros((rows, n_features - d))])
 
     def divide(self, scale: float) -> None:
-        """Divide the remembered samples by ``scale``, as the rows to come will be."""
-        self._samples /= scale
+        """Divide the remembered samples by ``scale``, and shorten them, as the rows to come will be."""
+        self._samples = divided(self._samples, row_lengths(self._samples), scale, BOUND)
 
     def _change_kind(self, n_features: int) -> None:
         """Keep the samples as sparse rows from now on, or as dense ones."""
