@@ -20,7 +20,7 @@ ARTEFACTS := $(filter-out __init__,$(notdir $(basename $(wildcard src/mloml/repo
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9%-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-22s %s\n", $$1, $$2}'
-	@for a in $(ARTEFACTS); do printf "  %-22s %s\n" reproduce-$$a "mloml reproduce $$a"; done
+	@for a in $(ARTEFACTS); do printf "  %-22s %s\n" reproduce-$$a "$$(sed -n '1s/^"*//p' $$(grep -l "main(.$$a.)" experiments/*.py))"; done
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "mloml needs Python 3.11 or newer, this is %d.%d: say make PYTHON=python3.12 ..." % v[:2])'
@@ -49,6 +49,7 @@ lint: $(VENV)/.dev-ready ## Check style, types and the direction of imports
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@! git grep -nIiE -f tools/banned.txt -- README.md CONTRIBUTING.md CHANGELOG.md docs src conf experiments Makefile .ci tools benchmarks ":!tools/banned.txt" || { echo "plainer words, please: tools/banned.txt" >&2; exit 1; }
 
 lite: $(VENV)/.ready ## Table II in small: a minute, bundled data only
 	@$(BIN)/mloml reproduce table2 protocol=lite name=lite 'datasets=[iris,wine,spect_paper,ionosphere,balance]' $(ARGS)
@@ -59,7 +60,7 @@ $(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
 reproduce-all: $(VENV)/.ready ## Everything but seeds, signs, differences, draws and beyond; can be interrupted and called again
 	@$(BIN)/mloml reproduce all $(ARGS)
 
-reference: $(VENV)/.ready ## results/reference anew with the code at hand: some hours, needs MLOML_DATA
+reference: $(VENV)/.ready ## results/reference anew with the code as it is: some hours, needs MLOML_DATA
 	@$(BIN)/python tools/reference.py $(ARGS)
 
 report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index.html

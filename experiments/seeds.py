@@ -1,4 +1,4 @@
-"""Table II from two seeds: how many verdicts hang on which random halves were drawn.
+"""Table II from two seeds: how many verdicts depend on which random halves were drawn.
 
 Everything is computed once more with other halves, other folds and other orders of the rows; the cells of the
 first seed are Table II's.

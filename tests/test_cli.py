@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from mloml import __version__
-from mloml.cli import completions, help_text, main, sweep_name
+from mloml.cli import completions, help_text, main
 from mloml.config.compose import choices
 from mloml.errors import StoreError
 from mloml.report.recipe import recipes
@@ -28,6 +28,11 @@ def outcome(capfd, *arguments):
         main(arguments)
     printed = capfd.readouterr()
     return end.value.code, printed.out, printed.err
+
+
+def folder_in(out):
+    """Return the folder that a run says it has written."""
+    return Path(out.rpartition("results: ")[2].splitlines()[0])
 
 
 @pytest.fixture
@@ -80,6 +85,9 @@ def test_python_dash_m_is_the_command(tmp_path):
         (["dataset=csv", "dataset.path=x.csv", "dataset.name=../x"], "dataset.name='../x': must be letters"),
         (["--config-dir=/nowhere"], "--config-dir=/nowhere: must be a folder"),
         (["statu"], "did you mean 'status'?"),
+        (["algorithm=mloml"], "did you mean 'mloml_r' or 'mloml_s' or 'mloml_t'?"),
+        (["dataset=my/good.csv"], "dataset=csv dataset.path=my/good.csv"),
+        (["reproduce", "table2", "datasets=[good.tsv]"], "{use: csv, path: good.tsv}"),
         (["dataset", "iris"], "did you mean 'dataset=NAME'?"),
         (
             ["--config-dir", "/", "reproduce", "table2"],
@@ -90,9 +98,12 @@ def test_python_dash_m_is_the_command(tmp_path):
         (["reproduce", "table2", "table3"], "table3: not of the form key=value\n"),
         (["reproduce", "claims", "datasets=[irs]"], "did you mean 'iris'?"),
         (["reproduce", "claims", "--cfg", "job"], "--cfg: claims has no config of its own"),
+        (["compare", "reference=opml"], "reference=opml: must be one of the algorithms, euclidean, "),
+        (["compare", "dataset=iris"], "did you mean 'datasets=[iris]'?"),
+        (["reproduce", "table2", "reference=moml"], "there is no field 'reference' here"),
         (["report", "nowhere"], "nowhere: not of the form key=value"),
         (["report", "execution.result=elsewhere"], "did you mean 'results'?"),
-        (["report", "execution.results=nowhere"], "execution.results=nowhere: there is no such folder"),
+        (["report", "execution.results=nowhere"], "execution.results=nowhere: unknown folder"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2_and_leaves_nothing_behind(arguments, message, here, capfd):
@@ -135,13 +146,18 @@ def test_a_full_disk_behind_standard_output_is_one_line(arguments, code, tmp_pat
     [
         ("exec {} --help >&-", "standard output is closed"),
         ("mkdir gone; cd gone; rmdir ../gone; exec {} --help", "the working directory was deleted"),
-        ("({} --help; echo $? >&2) | :", "standard output cannot be written (Broken pipe)"),
     ],
 )
 def test_what_a_program_takes_for_granted_may_be_missing(shell, message, tmp_path):
     command = shell.format(f"{sys.executable} -m mloml.cli")
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert done.stderr.startswith(f"error: {message}")
+
+
+def test_nothing_is_said_when_nobody_reads_on(tmp_path):
+    command = f"({sys.executable} -m mloml.cli data; echo $? >&2) | :"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == "141\n"
 
 
 def test_a_dash_is_printed_in_ascii_too():
@@ -206,15 +222,13 @@ def test_completion_prints_what_may_follow(line, expected, mine, monkeypatch, ca
     assert outcome(capfd, "-sc", "query=bash") == (0, expected, "")
 
 
-def test_a_sweeps_folder_is_named_by_whole_words():
-    overrides = ["dataset=iris,wine", "algorithm=mloml_r,mloml_t", "algorithm.n_layers=1,3,5,7,9"]
-    assert sweep_name(overrides).rsplit("-", 1)[0] == "dataset-iris_wine-algorithm-mloml_r_mloml_t"
-
-
 def test_reproduce_lists_every_artefact(capfd):
     code, listed, _ = outcome(capfd, "reproduce", "--help")
     assert code == 0 and all(f"  {name} " in listed for name in [*recipes(), "all"])
     assert outcome(capfd, "reproduce") == (0, listed, "")
+    for words in (["compare"], ["compare", "-h"]):
+        code, out, _ = outcome(capfd, *words)
+        assert code == 0 and out.startswith("mloml compare datasets=[..] algorithms=[..] [reference=NAME]")
     code, out, _ = outcome(capfd, "report", "--help")
     assert code == 0 and out.startswith("mloml report [execution.results=FOLDER]\n")
 
@@ -222,16 +236,23 @@ def test_reproduce_lists_every_artefact(capfd):
 @pytest.mark.slow
 def test_one_run_writes_its_cells_and_a_second_computes_nothing(here, capfd):
     load_iris(as_frame=True).frame.rename(columns={"target": "kind"}).to_csv("mine.csv", index=False)
-    own = ("dataset=csv", "dataset.path=mine.csv", "dataset.label=kind", "dataset.name=iris")
+    own = ("dataset=csv", "dataset.path=mine.csv", "dataset.label=kind")
     words = (*own, "algorithm=kissme", "protocol.splits=3", "execution.n_jobs=1")
-    assert outcome(capfd, *words)[0] == 0
-    cells = pd.read_csv("results/runs/iris/kissme/cells.csv")
+    code, out, _ = outcome(capfd, *words)
+    folder = folder_in(out)
+    assert code == 0 and folder.parent == Path("results/runs/mine")
+    cells = pd.read_csv(folder / "cells.csv")
     assert cells["split"].tolist() == [0, 1, 2] and (cells["status"] == "ok").all()
     code, out, _ = outcome(capfd, *words)
-    assert code == 0 and "nothing to compute" in out
-    pd.testing.assert_frame_equal(cells, pd.read_csv("results/runs/iris/kissme/cells.csv"))
+    assert code == 0 and "nothing to compute" in out and "replaced" not in out
+    pd.testing.assert_frame_equal(cells, pd.read_csv(folder / "cells.csv"))
     assert outcome(capfd, *words, "execution.only=[7]")[0] == 1  # refused: the earlier run stays as it was
-    assert outcome(capfd, "status")[:2] == (0, "results/runs/iris/kissme: matches the store\n")
+    assert outcome(capfd, "status")[:2] == (0, f"{folder}: matches the store\n")
+    other = folder_in(outcome(capfd, *words, "algorithm.ridge=always")[1])
+    assert other != folder and pd.read_csv(other / "cells.csv")["key"].tolist() != cells["key"].tolist()
+    pd.testing.assert_frame_equal(cells, pd.read_csv(folder / "cells.csv"))
+    out = outcome(capfd, *words, "protocol.seed=1", f"hydra.run.dir={folder}")[1]
+    assert f"replaced: {folder} held a run with other protocol\n" in out
 
 
 @pytest.mark.slow
@@ -253,15 +274,40 @@ def test_a_sweep_ends_in_one_table_of_its_own_jobs(mine, capfd):
     assert table[["dataset", "algorithm"]].to_numpy().tolist() == pairs
     assert (table["splits"] == 2).all() and table["error"].between(0, 1).all()
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["0", "1", "2", "3"]
-    jobs = out.splitlines()[:4]  # a line each
-    assert jobs[1].startswith("job 2 of 4: dataset=iris algorithm=mine protocol.seed=1 protocol.splits=2")
-    assert f"mean error {table['error'][1]:.3f}" in jobs[1] and out.count("mean error") == 4
-    code, _, err = outcome(
+    assert out.startswith("8/8 cells (100 %), elapsed ")  # of all jobs
+    assert {path.suffix for path in folder.glob("sweep.*")} == {".csv", ".md", ".tex", ".png", ".pdf"}
+    code, out, err = outcome(
         capfd, "reproduce", "table2", "-cd", "my", "datasets=[iris]", "algorithms=[kissme,mine,odd]", *SMALL
     )
     assert code == 0, err
-    shown = pd.read_csv("results/table2/table2.csv")
+    shown = pd.read_csv(folder_in(out) / "table2.csv")
     assert shown["Mine"].tolist() == shown["Odd"].tolist() == shown["KISSME"].tolist()
+
+
+@pytest.mark.slow
+def test_a_table_of_ones_own_over_own_data_and_an_own_learner(mine, capfd):
+    load_iris(as_frame=True).frame.to_csv("flowers.csv", index=False)
+    words = (
+        "compare",
+        "datasets=[wine,{use: csv, path: flowers.csv}]",
+        "algorithms=[odd,euclidean]",
+        "-cd",
+        "my",
+    )
+    code, out, err = outcome(capfd, *words, *SMALL, "protocol.full=2", "reference=euclidean")
+    assert (code, err) == (0, "")
+    folder = folder_in(out)
+    numbers = pd.read_csv(folder / "compare.csv").set_index(["dataset", "algorithm"])
+    errors = pd.read_csv(folder / "cells.csv").groupby(["dataset", "algorithm"])["error"]
+    assert set(numbers.index) == {(d, a) for d in ("wine", "flowers") for a in ("odd", "euclidean")}
+    for column, expected in (("mean", errors.mean()), ("std", errors.std())):
+        assert numbers[column].to_dict() == pytest.approx(expected.to_dict())
+    endings = {".csv", ".md", ".tex", ".png", ".pdf"}
+    assert {path.suffix for stem in ("compare", "errors") for path in folder.glob(f"{stem}.*")} == endings
+    assert f"label{{tab:{folder.name}}}" in (folder / "compare.tex").read_text()
+    assert "iris" not in (folder / "compare.md").read_text().lower()  # not taken for a row of the paper
+    again = folder_in(outcome(capfd, *words, *SMALL, "protocol.full=2", "reference=odd")[1])
+    assert again != folder and again.parent == folder.parent
 
 
 @pytest.mark.slow
@@ -269,7 +315,7 @@ def test_a_job_that_is_refused_has_a_row_without_an_error_and_the_others_go_on(h
     common = ("algorithm=euclidean", "hydra.sweep.dir=s", "hydra.sweep.subdir=${algorithm.name}", *SMALL)
     assert outcome(capfd, "-m", "dataset=iris,wine", *common)[0] == 0
     code, out, err = outcome(capfd, "-m", "dataset=lsvt,wine", *common)
-    assert code == 1 and "2 reused" in out
+    assert code == 1 and "4/4 cells (100 %)" in out
     assert err.startswith("error: job 1 of 2: dataset=lsvt algorithm=euclidean") and err.count("\n") == 1
     table = pd.read_csv("s/sweep.csv")
     assert table["dataset"].tolist() == ["lsvt", "wine"] and table["splits"].tolist() == [0, 2]
@@ -277,10 +323,10 @@ def test_a_job_that_is_refused_has_a_row_without_an_error_and_the_others_go_on(h
 
 
 def test_a_sweep_ends_with_the_first_job_whose_results_cannot_be_written(here, monkeypatch, capfd):
-    def full(*_, one_line, **__):
+    def full(*_, **__):
         raise StoreError("cells.csv: cannot be written (the disk is full)")
 
-    monkeypatch.setattr("mloml.experiments.study.run_study", full)
+    monkeypatch.setattr("mloml.report.sweep.run_study", full)
     code, out, err = outcome(capfd, "-m", "dataset=iris,wine", "algorithm=euclidean", *SMALL)
     assert (code, out) == (1, "")
     assert err.startswith("error: job 1 of 2: dataset=iris algorithm=euclidean")
@@ -288,7 +334,7 @@ def test_a_sweep_ends_with_the_first_job_whose_results_cannot_be_written(here, m
 
 
 def test_a_sweeps_table_that_cannot_be_written_is_an_error(here, monkeypatch, capfd):
-    monkeypatch.setattr("mloml.experiments.study.run_study", lambda *_, **__: None)
+    monkeypatch.setattr("mloml.report.sweep.run_study", lambda *_, **__: None)
     Path("s/sweep.csv").mkdir(parents=True)
     code, _, err = outcome(capfd, "-m", "dataset=iris,wine", "hydra.sweep.dir=s", *SMALL)
     assert code == 2
@@ -312,4 +358,4 @@ def test_an_installed_wheel_finds_its_configs(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{tmp_path / 'site/mloml/conf'}\n")
-    assert (tmp_path / "empty/results/table1/table1.csv").is_file()
+    assert list((tmp_path / "empty/results").glob("table1-datasets-iris-*/table1.csv"))

@@ -87,8 +87,8 @@ def test_a_table_and_the_page_in_an_empty_folder(dist, tmp_path):
     python = tmp_path / "environment/bin/python"
     assert str(site) in run(python, "-c", "import mloml; print(mloml.__file__)", cwd=tmp_path)
     few = "protocol=lite protocol.splits=2 execution.n_jobs=1 datasets=[iris] algorithms=[moml,mloml_r]"
-    run(python, "-m", "mloml", "reproduce", "table2", *few.split(), cwd=tmp_path)
-    table = (tmp_path / "results/table2/table2.md").read_text(encoding="utf-8")
+    run(python, "-m", "mloml", "reproduce", "table2", "name=few", *few.split(), cwd=tmp_path)
+    table = (tmp_path / "results/few/table2.md").read_text(encoding="utf-8")
     assert "iris" in table and "MLOML-r" in table
     run(python, "-m", "mloml", "report", cwd=tmp_path)
     assert "iris" in (tmp_path / "results/report/index.html").read_text(encoding="utf-8")

@@ -47,19 +47,13 @@ class PullLayer(Layer):
 class Pull(OnlineLearner, MetricLearner):
     """Shrink the metric along what separates rows of one class: L (I + gamma p p')^-1."""
 
-    _parameter_constraints = {
-        **OnlineLearner._parameter_constraints,
-        "gamma": [Interval(Real, 0, None, closed="left")],
-    }
-
     def __init__(
-        self, gamma=1e-2, *, scale="auto", scans=20, shuffle=True, random_state=None, triplets="released"
+        self, *, gamma=1e-2, scale="auto", scans=20, shuffle=True, random_state=None, triplets="released"
     ):
-        super().__init__(scale, scans, shuffle, random_state, triplets)
-        self.gamma = gamma
+        super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
-    def _new_state(self, n_features, X):
-        return PullLayer(n_features, float(self.gamma))
+    def _new_state(self, n_features, X, step):
+        return PullLayer(n_features, step)
 '''
 
 BATCH = '''
@@ -135,7 +129,7 @@ FILES = {
     "my/algorithm/powers.yaml": (
         "name: powers\ntitle: Powers\nlearner: my_powers.Powers\ngrid: {power: [1, 3]}\npower: null\n"
     ),
-    "my/dataset/points.yaml": "name: points\npath: points.csv\nlabel: kind\n",
+    "my/dataset/points.yaml": "name: points\npath: ../../points.csv\nlabel: kind\n",
     "my/experiment/shown.yaml": (
         "# @package _global_\nname: shown\ndatasets: [points, iris]\n"
         "algorithms: [euclidean, pull, spread, powers]\n"
@@ -170,13 +164,14 @@ def run(root, *words):
 @pytest.mark.slow
 def test_what_a_stranger_adds_appears_in_a_table(checkout):
     small = (
-        "protocol=lite",
         "protocol.splits=2",
+        "protocol.full=2",
         "protocol.scans=1",
         "protocol.folds=2",
         "execution.n_jobs=1",
     )
-    run(checkout, "mloml", "reproduce", "my_shown", "--config-dir", "my", *small, "data.offline=true")
+    words = ("--config-dir", "my", "name=shown", *small, "data.offline=true")
+    run(checkout, "mloml", "reproduce", "my_shown", *words)
     cells = pd.read_csv(checkout / "results/shown/cells.csv")
     assert (cells["status"] == "ok").all() and len(cells) == 16
     table = pd.read_csv(checkout / "results/shown/shown.csv", index_col="dataset")

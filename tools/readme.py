@@ -18,11 +18,12 @@ import pandas as pd
 
 from mloml.paper.interpretations import choices
 from mloml.paper.statistics import gain
-from mloml.report.artefacts.claims import claims_frame, linked, read
+from mloml.report.artefacts.claims import claims_frame, read
+from mloml.report.claims import CLAIMS
 from mloml.report.document import number
 from mloml.report.publish import DOCUMENT
 from mloml.report.recipe import find_recipe
-from mloml.report.render import escape, frame_to_markdown, table_lines
+from mloml.report.render import escape, table_lines
 from mloml.report.reproduce import from_documents
 
 ROOT = Path(__file__).parents[1]
@@ -46,11 +47,14 @@ def picture(reference: Path) -> str:
     )
 
 
-def claims(reference: Path) -> str:
-    """Return the claim table with links into the reference, its rules a link away."""
-    table = frame_to_markdown(linked(claims_frame(read(reference)), AT))
-    rules = f"How each verdict is decided: [claims.md]({AT}/claims/claims.md)."
-    return f"{headline(reference, 'claims')}\n\n{table}\n\n{rules}"
+def verdicts(reference: Path) -> str:
+    """Return the verdict on each claim in short, with a link to what shows it."""
+    found = claims_frame(read(reference)).to_dict("records")
+    rows = [
+        [f"[{escape(claim.short)}]({AT}/{row['shows']})", row["verdict"]]
+        for claim, row in zip(CLAIMS, found, strict=True)
+    ]
+    return table_lines(["claim", "verdict"], rows)
 
 
 def headline(reference: Path, name: str) -> str:
@@ -150,9 +154,9 @@ def _table2(reference: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]
 
 
 PAGES: dict[str, dict[str, Callable[[Path], str]]] = {
-    "README.md": {"picture": picture, "claims": claims, "speed": speed},
+    "README.md": {"picture": picture, "verdicts": verdicts},
     "docs/guide/choosing.md": {"ranks": ranks, "helps": helps},
-    "docs/comparison.md": {"lmnn": lmnn},
+    "docs/comparison.md": {"lmnn": lmnn, "speed": speed},
     "docs/reproducibility.md": {"cone": cone},
     "docs/reproduction/interpretations.md": {"tried": tried},
     "docs/guide/learning.md": {"activations": activations},

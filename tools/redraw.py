@@ -57,7 +57,7 @@ def _evidence(folder: Path) -> dict[str, pd.DataFrame]:
 
 
 MEASURED: dict[str, Callable[[Path], Any]] = {
-    "table1": lambda folder: pd.read_csv(folder / "table1.csv").fillna(
+    "table1": lambda folder: pd.read_csv(folder / "table1.csv", dtype_backend="numpy_nullable").fillna(
         {"note": "", "missing": "", "source": ""}
     ),
     "table3": lambda folder: pd.read_csv(folder / "cost.csv"),

@@ -1,4 +1,4 @@
-"""Make ``results/reference`` anew with the code at hand: every run, then copies of what they wrote.
+"""Make ``results/reference`` anew with the code as it is: every run, then copies of what they wrote.
 
 ``MLOML_DATA=folder python tools/reference.py`` takes some hours on two cores; names
 (``table2 fig5``) make only these. Runs share ``results/store``, so that a call that was broken off goes on
@@ -15,8 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mloml.report.recipe import find_recipe
+from mloml.report.reproduce import study_and_folder
+
 ROOT = Path(__file__).parents[1]
-RESULTS, REFERENCE = ROOT / "results", ROOT / "results" / "reference"
+REFERENCE = ROOT / "results" / "reference"
 
 TEN = "lsvt,iris,wine,spect_paper,ionosphere,balance,breast,pima,diabetic,waveform"
 ELEVEN = f"{TEN},mlprove_paper"
@@ -54,11 +57,16 @@ def command(name: str) -> list[str]:
     return [program, "reproduce", name, *([f"datasets=[{sets}]"] if sets else [])]
 
 
-def copy(name: str, results: Path = RESULTS, reference: Path = REFERENCE) -> None:
+def source_of(name: str) -> Path:
+    """Return the folder that the command writes: data sets that are named have a folder of their own."""
+    return ROOT / study_and_folder(find_recipe(name), command(name)[3:])[1]
+
+
+def copy(name: str, source: Path, reference: Path = REFERENCE) -> None:
     """Replace a folder of the reference by what a run wrote, without PDFs, which are large."""
     new, old = reference / f".{name}", reference / name
     shutil.rmtree(new, ignore_errors=True)
-    shutil.copytree(results / name, new, ignore=shutil.ignore_patterns("*.pdf", ".*"))
+    shutil.copytree(source, new, ignore=shutil.ignore_patterns("*.pdf", ".*"))
     shutil.rmtree(old, ignore_errors=True)
     new.rename(old)
 
@@ -81,7 +89,7 @@ def main() -> int:
     failed = [name for name in names if not _make(name)]
     for name in names:
         if name not in failed:
-            copy(name)
+            copy(name, source_of(name))
     subprocess.run([sys.executable, "tools/readme.py"], cwd=ROOT, check=True)
     if failed:
         print(f"not replaced, because a run failed: {', '.join(failed)}", file=sys.stderr)

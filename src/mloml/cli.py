@@ -7,6 +7,8 @@ Run one algorithm on one dataset, over all splits:
 Sweep over any keys; it ends in one table:
   mloml -m dataset=iris,wine algorithm=mloml_r,mloml_t algorithm.n_layers=1,3,5
   mloml -m 'dataset=glob(i*)' 'algorithm.n_layers=range(1,4)'
+Compare several algorithms on several datasets in a table of your own:
+  mloml compare 'datasets=[iris,wine]' 'algorithms=[euclidean,kissme,moml]' reference=moml
 See what data and results there are:
   mloml data list | fetch [NAME ...] | show NAME
   mloml status [FOLDER ...] [--recompute N]
@@ -26,24 +28,20 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from mloml import __version__
 from mloml.command_line import Command, Words, process_command
 from mloml.config import conf_dir
-from mloml.errors import ConfigError, MlomlError, StoreError, suggestion
+from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.output import OutputError, run_program
 
 # Heavy imports stay inside functions: `mloml --help` answers at once.
 
-# Characters of a sweep's folder name, besides its hash.
-LONGEST_NAME = 60
-
 # What Hydra's own program answers.
 HYDRA_FLAGS = {"-sc", "--shell-completion", "-i", "--info", "--hydra-help"}
 
-COMMANDS = ("data", "status", "reproduce", "report")
+COMMANDS = ("data", "status", "reproduce", "compare", "report")
 
 GROUPS = {
     "dataset": "what to learn from",
@@ -67,21 +65,6 @@ def help_text() -> str:
         names = ", ".join(sorted(path.stem for path in Path(conf_dir(), group).glob("[!_]*.yaml")))
         lines.append(f"  {group}: {words}\n      {names}\n")
     return str(__doc__).format(groups="".join(lines))
-
-
-def sweep_name(overrides: Sequence[str]) -> str:
-    """Name a sweep after its overrides, so that the same sweep finds its folder again.
-
-    >>> sweep_name(["dataset=iris,wine", "algorithm=moml"])
-    'dataset-iris_wine-algorithm-moml-...'
-    """
-    slug = ""
-    for override in overrides:
-        word = re.sub(r"[^A-Za-z0-9.-]+", "_", override.replace("=", "-")).strip("_-.")
-        if slug and len(slug) + len(word) > LONGEST_NAME:
-            break
-        slug = f"{slug}-{word}" if slug else word[:LONGEST_NAME]
-    return f"{slug or 'defaults'}-{sha256('-'.join(overrides).encode()).hexdigest()[:8]}"
 
 
 def _dispatch(command: Command) -> int:
@@ -118,7 +101,7 @@ def _run_command(name: str, arguments: list[str], command: Command) -> int:
         return status(arguments)
     from mloml.report.reproduce import run
 
-    return run(arguments if name == "reproduce" else ["report", *arguments], command)
+    return run(arguments if name == "reproduce" else [name, *arguments], command)
 
 
 def _run(words: Words, command: Command) -> int:
@@ -127,37 +110,33 @@ def _run(words: Words, command: Command) -> int:
     All are composed first: a mistake costs no computation, and nothing is written before.
     """
     from mloml.config.compose import compose_run, single_jobs
+    from mloml.config.overrides import own_name
     from mloml.experiments.store import Store
 
     overrides = words.with_folders()
     if words.multirun and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
-        overrides.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{sweep_name(words.overrides)}")
+        overrides.append(
+            f"hydra.sweep.dir=${{execution.results}}/sweeps/{own_name(words.overrides, overrides)}"
+        )
     jobs = single_jobs(overrides) if words.multirun else [overrides]
     runs = [compose_run(job, number if words.multirun else None) for number, job in enumerate(jobs)]
     for results in {run.study.execution.results for run in runs}:
         Store(Path(results, "store")).require_writable()
 
-    from mloml.experiments.study import run_study
-    from mloml.report.sweep import job_row, write_sweep
-
-    rows, complete = [], True
-    for number, (job, run) in enumerate(zip(jobs, runs, strict=True), start=1):
-        chosen = [word for word in job if not word.startswith("hydra.")]
-        label = " ".join([f"job {number} of {len(jobs)}:", *chosen]).rstrip(":") if words.multirun else ""
-        try:
-            result = run_study(run.study, folder=run.folder, command=command, one_line=label)
-        except OutputError:
-            raise
-        except MlomlError as error:
-            print(f"error: {label}: {error}" if label else f"error: {error}", file=sys.stderr)
-            if isinstance(error, StoreError):  # which concerns every job
-                return 1
-            result = None
-        complete &= result is not None and len(result.failures) == 0
-        rows.append(job_row(chosen, result))
     if words.multirun:
-        write_sweep(runs[-1].sweep, rows)
-    return int(not complete)
+        from mloml.report.sweep import run_sweep
+
+        return run_sweep(jobs, runs, command)
+
+    from mloml.experiments.study import run_study
+
+    try:
+        return int(len(run_study(runs[0].study, runs[0].folder, command=command).failures) > 0)
+    except OutputError:
+        raise
+    except MlomlError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
 
 
 def _ask_hydra(arguments: list[str]) -> None:

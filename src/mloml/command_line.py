@@ -103,7 +103,7 @@ class Words(argparse.Namespace):
 
     def with_folders(self) -> list[str]:
         """Return the overrides with the user's folders of configs among them, the one way they travel."""
-        from mloml.config.compose import address, search_path, search_path_override
+        from mloml.config.overrides import address, search_path, search_path_override
 
         folders = [address(folder, "--config-dir") for folder in self.folders] + search_path(self.overrides)
         others = [word for word in self.overrides if not word.startswith("hydra.searchpath=")]
@@ -124,7 +124,7 @@ class _Parser(argparse.ArgumentParser):
 
 def rerun_command(study: Study, cell: Cell) -> str:
     """Return the command that runs just this cell, whatever command it was part of."""
-    from mloml.config.compose import search_path_override
+    from mloml.config.overrides import search_path_override
 
     protocol, folders = asdict(cell.protocol), tuple(study.folders)
     config = next(config for config in study.datasets if config.name == cell.dataset)

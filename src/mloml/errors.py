@@ -41,11 +41,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
     >>> suggestion("algoritm", ["dataset", "algorithm"])
     "; did you mean 'algorithm'?"
+    >>> suggestion("mloml", ["moml", "mloml_r", "mloml_s"])
+    "; did you mean 'mloml_r' or 'mloml_s'?"
     >>> suggestion("zzz", ["dataset", "algorithm"])
     ''
     """
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    words = list(known)
+    variants = [name for name in words if name.startswith(f"{word}_")]
+    close = variants or difflib.get_close_matches(word, words, n=1)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def require(holds: bool, key: str, value: object, allowed: str) -> None:

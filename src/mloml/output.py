@@ -14,15 +14,15 @@ from typing import Any, NoReturn
 
 from mloml.errors import MlomlError
 
-# Exit code after Ctrl-C, as shells have it.
-INTERRUPTED = 130
+# Exit codes after Ctrl-C, and when nobody reads on (``mloml data | head -1``), as shells have them.
+INTERRUPTED, UNREAD = 130, 141
 
 # Seconds that an orderly end may take while Ctrl-C is pressed again and again.
 PATIENCE = 10.0
 
 
 class OutputError(MlomlError):
-    """What should be shown cannot be: the disk is full, or whoever read it has gone."""
+    """What should be shown cannot be: the disk is full, or whoever read it has gone (no message then)."""
 
 
 class Output:
@@ -50,7 +50,9 @@ class Output:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)
-            raise OutputError(f"standard output cannot be written ({error.strerror})") from None
+            unread = isinstance(error, BrokenPipeError)
+            reason = "" if unread else f"standard output cannot be written ({error.strerror})"
+            raise OutputError(reason) from None
 
 
 def prepare() -> None:
@@ -74,6 +76,8 @@ def run_program(program: Callable[[], int]) -> NoReturn:
         code = program()
         sys.stdout.flush()
     except MlomlError as error:
+        if not str(error):
+            sys.exit(UNREAD)
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1 if isinstance(error, OutputError) else 2)
     except KeyboardInterrupt:  # while modules are loaded or configs composed; a run ends by itself

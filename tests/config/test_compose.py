@@ -124,7 +124,7 @@ def test_every_experiment_composes(name):
 def test_a_variant_changes_only_what_it_names_and_a_grid_key_by_key():
     words = "algorithms=[mloml_r, {use: mloml_r, name: wide, n_layers: 5, grid: {rate: [0.1]}}]"
     plain, wide = study(words).algorithms
-    assert (wide.name, wide.params) == ("wide", plain.params | {"n_layers": 5})
+    assert (wide.name, wide.title, wide.params) == ("wide", "wide", plain.params | {"n_layers": 5})
     assert wide.grid == plain.grid | {"rate": [0.1]}
     entry = "{use: waveform, name: waveform_1, draw: 1, sources: [generated]}"
     one, other = study(f"datasets=[waveform,{entry}]").datasets
@@ -214,6 +214,24 @@ def test_configs_of_ones_own_inherit_and_work_alone_and_in_experiments(folder):
     assert one.folders == table.folders == (f"file://{folder}",)
     with pytest.raises(ConfigError, match="did you mean 'deep'"):
         compose_run(["algorithm=dep", path])
+
+
+def test_a_path_in_a_config_file_is_relative_to_that_file_and_one_that_is_typed_is_not(folder):
+    (folder / "dataset/mine.yaml").write_text("name: mine\npath: rows.csv\n")
+    (folder / "dataset/yours.yaml").write_text("defaults: [mine, _self_]\nname: yours\n")
+    entry = "{use: csv, path: ../more rows.csv}"
+    text = f"# @package _global_\nname: listed\ndatasets: [mine, {entry}]\nalgorithms: [moml]\n"
+    (folder / "experiment/listed.yaml").write_text(text)
+    path, inside = f"hydra.searchpath=[{folder}]", str(folder / "dataset/rows.csv")
+    for name in ("mine", "yours"):
+        assert compose_run([f"dataset={name}", path]).study.datasets[0].path == inside
+    listed = compose_study("listed", [path]).datasets
+    assert [(d.name, d.path) for d in listed] == [
+        ("mine", inside), ("more_rows", str(folder / "experiment/../more rows.csv")),
+    ]  # fmt: skip
+    assert compose_run(["dataset=mine", path, "dataset.path=rows.csv"]).study.datasets[0].path == "rows.csv"
+    typed_in = compose_study("listed", [path, "datasets=[{use: csv, path: rows.csv}]"]).datasets
+    assert [(d.name, d.path) for d in typed_in] == [("rows", "rows.csv")]
 
 
 @pytest.mark.parametrize("name", ["a=b, c", "it's (my) [größe]"])

@@ -149,6 +149,14 @@ def own(path: Path, **changes: object) -> DatasetConfig:
     return DatasetConfig(name="csv", path=str(path), **changes)
 
 
+def test_a_tsv_is_separated_by_tabs_whatever_its_names_hold(folder):
+    (folder / "mine.tsv").write_text("a, b, c\tid\tkind\n1\tu7\tx\n2\tu8\ty\n3\tu9\tx\n4\tu1\ty\n")
+    data = load(own(folder / "mine.tsv", ignore=["id"]))
+    assert (data.name, data.X.tolist(), data.labels) == ("mine", [[1], [2], [3], [4]], ["x", "y"])
+    with pytest.raises(ConfigError, match=r"dataset.ignore=\['id'\]"):
+        DatasetConfig(name="iris", sources=["bundled"], ignore=["id"])
+
+
 def test_a_dataset_of_ones_own_needs_no_code(folder):
     (folder / "mine.csv").write_text("species,a,b\nx,1,2\ny,3,4\nx,5,6\ny,7,8\n")
     data = load(own(folder / "mine.csv", label="species"))

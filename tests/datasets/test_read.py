@@ -52,7 +52,10 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm():
         ("a,b,label\n1,NaN,x\n", "line 2, column 'b': missing value 'NaN'"),
         ("1,2,3\n4,5,6\n", "the first line holds numbers"),
         ("a,b,label\n1,inf,x\n", "line 2, column 'b': 'inf' is not a finite number"),
-        ("a,b,label\n1,red,x\n", "line 2, column 'b': 'red' is not a number"),
+        ("a,b,label\n1,2,x\n1,red,x\n", "line 3, column 'b': 'red' is not a number"),
+        ("a,b,label\n1,,x\n1,red,x\n", r"in 'b' \(such as 'red'\).*dataset.ignore=\[b\]"),
+        ("id,b,town,label\nu7,1,Bonn,x\nu8,2,Ulm,y\n", r"in 'id', 'town' .*dataset.ignore=\[id,town\]"),
+        ("a,b,a,label\n1,2,3,x\n", "2 columns are called 'a'"),
         ("a,b,label\n1,2\n", "line 2: 2 values instead of 3"),
         ("a,b,label\n", "no rows of data"),
         (
@@ -89,15 +92,13 @@ def test_blank_lines_comments_and_values_of_several_lines_are_counted():
 
 
 def test_the_column_taken_for_the_label_is_named_when_it_is_not_the_right_one():
-    taken = (
-        "'x' is not a number; the label is read from the last column, 'b', unless dataset.label names another"
-    )
-    with pytest.raises(DataFormatError, match=f"column 'kind': {taken}"):
+    taken = "; the label is read from the last column, 'b', unless dataset.label names another"
+    with pytest.raises(DataFormatError, match=f"in 'kind' .*{taken}"):
         csv("kind,a,b\nx,1,2\n")
-    with pytest.raises(DataFormatError, match=r"column 'a': 'x' is not a number$"):
+    with pytest.raises(DataFormatError, match=f"line 3, column 'kind': 'x' is not a number{taken}"):
+        csv("kind,a,b\n7,1,2\nx,1,2\n")
+    with pytest.raises(DataFormatError, match=r"dataset.ignore=\[a\]$"):
         csv("a,kind\nx,1\n", label="kind")
-    with pytest.raises(DataFormatError, match=r"2 columns are called 'a' \(dataset.label\)"):
-        csv("a,a,b\n1,2,3\n", label="a")
     unknown = r"no column 'kid' \(dataset.label\); it has a, kind; did .*'kind'"
     with pytest.raises(DataFormatError, match=unknown):
         csv("a,kind\n1,2\n", label="kid")
@@ -114,6 +115,20 @@ def test_another_encoding_is_told_from_what_is_no_text(encoding):
 def test_rows_with_missing_values_can_be_left_out():
     table = csv("a,b,label\n1,2,x\n3,?,y\n5,6,z\n", missing="drop")
     assert (table.X.tolist(), table.labels, table.dropped) == ([[1, 2], [5, 6]], ["x", "z"], 1)
+
+
+def test_columns_to_ignore_are_neither_features_nor_looked_at_for_missing_values():
+    text = "id,a,note,label\nu7,1,?,x\nu8,?,new,y\n"
+    table = csv(text, ignore=["id", "note"], missing="drop")
+    assert (table.X.tolist(), table.labels, table.dropped) == ([[1]], ["x"], 1)
+    attributes = "@attribute id string\n@attribute a real\n@attribute c {x,y}\n@attribute b real\n"
+    table = arff(f"{attributes}@data\nu7,1,x,2\n", ignore=["id", "b"])
+    assert (table.X.tolist(), table.labels) == ([[1]], ["x"])  # the last column of those left
+    with pytest.raises(DataFormatError, match=r"no column 'idd' \(dataset.ignore\); .*did you mean 'id'"):
+        csv(text, ignore=["idd"])
+    for options in ({"ignore": ["label"], "label": "label"}, {"ignore": ["id", "a", "note", "label"]}):
+        with pytest.raises(DataFormatError, match="column 'label' holds the label"):
+            csv(text, **options)
 
 
 def test_delimited_files_have_their_label_first_or_last():

@@ -48,6 +48,8 @@ def test_every_irrelevant_field_exists_and_changes_no_key():
         "algorithm.note": replace(CELL, algorithm=replace(OPML, note="x")),
         "protocol.name": protocol(name="x"),
         "protocol.splits": protocol(splits=4),
+        "protocol.full": protocol(full=4),
+        "protocol.trial": protocol(trial=True),
         "protocol.moml_cone": protocol(moml_cone="split"),
         "protocol.bp_rate": protocol(bp_rate=None),
         "protocol.scale": protocol(scale="auto"),

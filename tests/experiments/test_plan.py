@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mloml.datasets import load
+from mloml.datasets import DatasetConfig, load
 from mloml.errors import ConfigError
 from mloml.experiments.plan import in_turn, make_plan
 from mloml.experiments.splits import fold_indices, split_indices
@@ -35,6 +35,15 @@ def test_cells_are_computed_by_dataset_then_split_and_listed_by_algorithm(lab):
     assert names == [*wine, ("iris", "one", 0), ("iris", "one", 1)]
     turns = [(cell.dataset, cell.algorithm.name, cell.split) for cell in in_turn(plan.cells)]
     assert turns[:4] == [wine[0], wine[2], wine[1], wine[3]]
+
+
+def test_it_says_how_many_rows_were_dropped(lab, tmp_path):
+    rows = [f"{i},{'?' if i in (3, 8, 9) else i % 5},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "gaps.csv").write_text("\n".join(["x,y,kind", *rows]))
+    study, said = lab.study(), []
+    own = DatasetConfig(name="gaps", path=str(tmp_path / "gaps.csv"), missing="drop")
+    make_plan(replace(study, datasets=[own, *study.datasets]), said.append)
+    assert len(said) == 1 and said[0].startswith("gaps: 3 rows") and " 37 " in said[0]
 
 
 def test_workers_get_absolute_paths(lab, monkeypatch):

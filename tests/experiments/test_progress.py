@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pandas as pd
 from rich.console import Console
 
-from mloml.experiments.progress import Board, Estimate, in_one_line, print_summary
+from mloml.experiments import progress
+from mloml.experiments.progress import Board, Estimate, print_summary
 
 
 def a_cell(dataset, algorithm="moml"):
@@ -45,7 +46,7 @@ def test_more_workers_than_cells_do_not_help():
 def test_without_a_terminal_plain_lines_tell_the_progress():
     output = io.StringIO()
     cells = [a_cell("iris"), a_cell("wine")]
-    with Board(Console(file=output), cells, workers=1) as board:
+    with Board(Console(file=output), cells) as board:
         board.estimate.learn(a_record("iris", 0.2))
         board.count(cells[0], failed=False)
         assert board.words() == "elapsed 0:00"  # an estimate that is used up is not shown
@@ -56,11 +57,32 @@ def test_without_a_terminal_plain_lines_tell_the_progress():
 def test_on_a_terminal_a_bar_tells_the_time_left():
     output = io.StringIO()
     cells = [a_cell("iris"), a_cell("wine")]
-    with Board(Console(file=output, force_terminal=True, width=120), cells, workers=1) as board:
+    with Board(Console(file=output, force_terminal=True, width=120), cells) as board:
         board.estimate.learn(a_record("iris", 60.0))
         board.count(cells[0], failed=False)
     assert "1/2" in output.getvalue()
     assert "about 1:00 left" in output.getvalue()
+
+
+def test_while_algorithms_compile_it_says_how_many_are_ready(monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    output, cells = io.StringIO(), [a_cell("iris")]
+    with Board(Console(file=output), cells) as board:
+        for done in range(3):
+            board.compiling(done, 3)
+            assert board.words().startswith(f"compiling {done + 1} of 3, elapsed 0:00")
+        board.compiling(3, 3)
+        board.say("once")
+        board.say("once")  # by another job of a sweep
+        board.count(cells[0])
+    lines = [
+        "compiling 1 of 3",
+        "compiling 2 of 3",
+        "compiling 3 of 3",
+        "once",
+        "1/1 cells (100 %), elapsed 0:00",
+    ]
+    assert output.getvalue().splitlines() == lines
 
 
 def a_result(states, computed=0):
@@ -74,13 +96,11 @@ def a_result(states, computed=0):
     )
 
 
-def test_a_sweeps_line_has_the_mean_only_when_nothing_is_missing(tmp_path):
-    result = a_result(["ok", "ok"], 2)
-    assert in_one_line(result) == "mean error 0.250, 2 cells computed, 0 reused"
-    result = a_result(["ok", "timeout"], 1)
-    result.folder = tmp_path
-    assert in_one_line(result).endswith(f"1 cell computed, 0 reused, failures: {tmp_path / 'failures.csv'}")
-    assert "mean error" not in in_one_line(result)
+def test_a_table_shows_means_and_deviations():
+    result, output = a_result(["ok", "ok", "ok"], 3), io.StringIO()
+    result.frame["error"] = [0.1, 0.3, 0.25]
+    print_summary(result, Console(file=output))
+    assert "│ 0.200±0.141 │ 0.250 │" in output.getvalue()  # of one split there is no deviation
 
 
 def test_a_table_says_how_many_splits_are_missing(tmp_path):

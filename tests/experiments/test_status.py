@@ -45,6 +45,23 @@ def test_jobs_of_a_sweep_come_in_their_order(tmp_path, capsys):
     assert [line.split(":")[0].rpartition("/")[2] for line in lines] == ["1", "2", "10"]
 
 
+def test_jobs_of_a_sweep_are_one_line_and_those_that_differ_have_their_own(artefact, capsys):
+    folder, *_ = artefact
+    sweep = folder.parent / "sweeps" / "s"
+    for number in range(12):
+        shutil.copytree(folder, sweep / str(number))
+    (sweep / "sweep.csv").write_text("")
+    assert main([str(sweep)]) == 0
+    assert capsys.readouterr().out == f"{sweep}: 12 jobs match the store\n"
+    (sweep / "10" / "cells.csv").unlink()
+    assert main(["--results", str(folder.parent)]) == 1
+    first, second, third, fourth = capsys.readouterr().out.splitlines()
+    assert first == f"{folder}: matches the store" and second == f"{sweep}: 1 of 12 jobs differ"
+    assert third == f"{sweep / '10'}: differs" and "cells.csv" in fourth
+    assert main([str(sweep / "3")]) == 0
+    assert capsys.readouterr().out == f"{sweep / '3'}: matches the store\n"
+
+
 def test_an_artefact_is_compared_with_the_store_of_its_own_results_folder(artefact, tmp_path, monkeypatch):
     folder, *_ = artefact
     monkeypatch.chdir(tmp_path)

@@ -8,8 +8,11 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from mloml.errors import ConfigError, DatasetUnavailableError, StoreError
+from mloml.experiments.plan import make_plan
+from mloml.experiments.progress import Board
 from mloml.experiments.study import Run
 
 
@@ -103,11 +106,27 @@ def test_stale_cells_are_named_with_the_reason_and_not_used(lab, capsys):
     assert f"stale: 6 stored cells of iris/one, iris/two are not used: {why}" in capsys.readouterr().out
     assert (result.computed, result.reused) == (6, 0)
     assert lab.run().reused == 6  # the old ones are still there
-    lab.driver.run_study(
-        replace(other, protocol=replace(other.protocol, neighbours=4)), one_line="job 1 of 2"
+
+
+def test_studies_that_share_a_board_print_its_progress_only(lab, capsys):
+    study = lab.study()
+    other = replace(study, protocol=replace(study.protocol, neighbours=3))
+    lab.run(only=[0])
+    capsys.readouterr()
+    with Board(Console(), make_plan(study, print).cells * 2) as board:
+        first = lab.driver.run_study(study, board=board)
+        second = lab.driver.run_study(other, lab.results / "other", board=board)
+    assert (first.computed, first.reused, second.computed) == (4, 2, 6)
+    assert capsys.readouterr().out.startswith("12/12 cells (100 %), elapsed")
+
+
+def test_algorithms_are_compiled_before_the_first_cell_and_counted(lab, monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        Board, "compiling", lambda board, *counts: told.append((*counts, sum(lab.starts().values())))
     )
-    (line,) = capsys.readouterr().out.splitlines()[-1:]
-    assert line.startswith("job 1 of 2: mean error 0.0") and line.endswith("6 cells computed, 0 reused")
+    lab.run(n_jobs=2)
+    assert told == [(0, 2, 0), (1, 2, 0), (2, 2, 0), (2, 2, 0)]  # ready, of how many, cells begun by then
 
 
 def test_missing_data_are_named_in_one_line_and_the_rest_runs(lab, capsys):

@@ -24,7 +24,8 @@ def run(monkeypatch, tmp_path):
         with pytest.raises(SystemExit) as end:
             runpy.run_path(str(root / f"experiments/{name}.py"), run_name="__main__")
         assert end.value.code == 0
-        return tmp_path / name
+        (folder,) = tmp_path.glob(f"{name}-*")  # not the plain one, which is for the whole study
+        return folder
 
     return run
 

@@ -29,7 +29,7 @@ def test_a_folder_is_replaced_as_a_whole_without_pdfs(tmp_path):
     for path in (old / "gone.csv", new / "fig6.png", new / "fig6.pdf", new / "below" / "cells.csv"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.name)
-    reference.copy("fig6", tmp_path, tmp_path / "reference")
+    reference.copy("fig6", new, tmp_path / "reference")
     there = sorted(str(path.relative_to(old)) for path in old.rglob("*") if path.is_file())
     assert there == ["below/cells.csv", "fig6.png"]
     assert [path.name for path in (tmp_path / "reference").iterdir()] == ["fig6"]

@@ -1,15 +1,18 @@
 """Every artefact over synthetic cells: its template renders with all cells, with some and with none."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mloml.config.compose import compose_study
+from mloml.config.compose import choices, compose_study
 from mloml.experiments.manifest import Source
 from mloml.experiments.store import COLUMNS
 from mloml.experiments.study import StudyResult
+from mloml.paper.comparison import AGREES, HIGHER, LOWER
 from mloml.report import publish as writing
 from mloml.report.recipe import recipes
 
@@ -17,10 +20,11 @@ FROM_CELLS = [n for n, r in recipes().items() if r.work == "cells" and not (r.be
 SPLITS = 3
 
 
-def result_of(recipe, variant, folder, share):
+def result_of(recipe, variant, folder, share, full=SPLITS):
     """Return a study's result in which a share of the cells is finished, with errors drawn at random."""
     sets = [] if recipe.name in ("signs", "draws", "beyond") else ["datasets=[iris,balance,spect]"]
-    study = compose_study(recipe.experiment or recipe.name, [*sets, *variant, f"protocol.splits={SPLITS}"])
+    size = [f"protocol.splits={SPLITS}", f"protocol.full={full}"]
+    study = compose_study(recipe.experiment or recipe.name, [*sets, *variant, *size])
     rng, records = np.random.default_rng(sum("".join(variant).encode())), []  # variants differ
     places = [(d, a, s) for d in study.datasets for a in study.algorithms for s in range(SPLITS)]
     for config, algorithm, split in places[: int(share * len(places))]:
@@ -66,7 +70,7 @@ def test_an_artefact_is_written_whatever_is_finished(name, tmp_path, monkeypatch
     recipe = recipes()[name]
     shares = (1.0, 0.4, 0.0) if name == "table2" else (1.0, 0.0)
     if name != "table2":  # drawing takes most of the time
-        monkeypatch.setattr(writing, "_write_figure", lambda figure, folder: None)
+        monkeypatch.setattr(writing, "write_figure", lambda figure, folder: None)
     for share in shares:
         folder = tmp_path / str(share)
         results = [result_of(recipe, words, folder, share) for words in recipe.variants.values() or ((),)]
@@ -79,3 +83,36 @@ def test_an_artefact_is_written_whatever_is_finished(name, tmp_path, monkeypatch
             assert len(table.frame) or table.name == "readings" or share < 1
         for figure in artefact.figures if name == "table2" else ():
             assert (folder / f"{figure.name}.png").is_file() == figure.ready
+
+
+@pytest.mark.parametrize("name", FROM_CELLS)
+def test_a_trial_gives_no_verdicts_and_counts_no_agreement(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "write_figure", lambda figure, folder: None)
+    recipe = recipes()[name]
+    results = [
+        result_of(recipe, words, tmp_path, 1.0, full=30) for words in recipe.variants.values() or ((),)
+    ]
+    context = writing.context_of(recipe, results)
+    assert writing.publish(recipe.build(*results), recipe, context, tmp_path) == context["trial"] != ""
+    verdicts = {AGREES, LOWER, HIGHER, "smaller", "larger"}
+    for path in tmp_path.glob("*.csv"):
+        frame = pd.read_csv(path)
+        assert not verdicts & {*frame, *frame.astype(str).to_numpy().ravel()}, path.name
+        for column in (column for column in frame if column.startswith(("verdict", "same_conclusion"))):
+            assert set(frame[column]) == {"trial only"}
+    page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    assert context["trial"] in page and not re.search("^[|].*[↑↓]", page, re.M)
+    assert not verdicts & set(re.findall(r"[|] ([^|]*) (?=[|])", page))  # as headings or entries of a table
+
+
+def test_a_run_is_a_trial_by_its_protocol_or_by_its_splits(tmp_path):
+    table2 = recipes()["table2"]
+    for words, trial in ([], False), (["protocol.splits=29"], True), (["protocol=clean"], False):
+        result = result_of(table2, words, tmp_path, 0.0, full=30)
+        study = compose_study("table2", words)
+        context = writing.context_of(table2, [replace(result, study=study)])
+        assert bool(context["trial"]) == study.protocol.is_trial == trial
+    assert compose_study("table2", ["protocol=lite", "protocol.splits=99"]).protocol.is_trial
+    for name in choices("experiment"):
+        assert not compose_study(name).protocol.is_trial
+        assert compose_study(name, ["protocol=lite"]).protocol.is_trial

@@ -286,33 +286,36 @@ def test_the_command_reads_a_folder_and_writes_the_table_in_every_format(tmp_pat
     (tmp_path / "bench" / "growth.csv").write_text("propagation,exponent in features\nfp,2.05\nbp,2\nfbp,2\n")
     (tmp_path / "table2").mkdir()
     (tmp_path / "table2" / "tests.csv").write_text("")  # damaged: as if it were missing
-    manifests = {"table2": "paper", "fig5": "lite", "beyond/clean": "clean", "mine": "lite"}
+    manifests = {
+        "table2": {"name": "paper"},  # of an earlier version
+        "fig5": {"name": "lite"},
+        "fig7": {"name": "paper", "full": 30},
+        "fig7-whole": {"name": "paper", "full": 3},  # with other settings, so no claim is judged by it
+        "theory-small": {"name": "quick", "trial": True},
+        "beyond/clean": {"name": "clean", "full": 3},
+        "mine": {"name": "lite"},
+    }
     for run, protocol in manifests.items():
         (tmp_path / run).mkdir(parents=True, exist_ok=True)
-        content = {
-            "config": {"protocol": {"name": protocol, "splits": 3}},
-            "git": {"revision": "0123456789abcdef"},
-        }
+        content = {"config": {"protocol": protocol | {"splits": 3}}, "git": {"revision": "0123456789abcdef"}}
         (tmp_path / run / "manifest.json").write_text(json.dumps(content))
     (tmp_path / "table3").mkdir()
     (tmp_path / "table3" / "manifest.json").write_text("[")
     overrides = [f"execution.results={tmp_path}", "protocol=lite"]
     assert reproduce("claims", overrides, Command("mloml", ("reproduce", "claims"))) == 0
     said = capsys.readouterr().out
-    assert "1 reproduced" in said and "fig5" in said and "mine" not in said  # fig5 is a trial
+    assert "1 reproduced" in said and "fig5, fig7, theory" in said and "mine" not in said
     folder = tmp_path / "claims"
     frame = pd.read_csv(folder / "claims.csv")
-    assert frame["verdict"].value_counts().to_dict() == {"not tested": len(CLAIMS) - 1, "reproduced": 1}
+    tried = [{"fig5", "fig7", "theory"} & {table.split("/")[0] for table in claim.tables} for claim in CLAIMS]
+    assert [verdict == "trial only" for verdict in frame["verdict"]] == [bool(found) for found in tried]
+    counts = {"not tested": tried.count(set()) - 1, "reproduced": 1, "trial only": sum(map(bool, tried))}
+    assert frame["verdict"].value_counts().to_dict() == counts and counts["trial only"] > 3
     assert "[growth.csv](../bench/growth.csv), `make bench`" in (folder / "claims.md").read_text(
         encoding="utf-8"
     )
     runs = pd.read_csv(folder / "runs.csv", keep_default_na=False).set_index("run")
-    assert runs["protocol"].to_dict() == {
-        "table2": "paper",
-        "table3": "",
-        "fig5": "lite",
-        "beyond/clean": "clean",
-    }
+    assert set(runs.index) == {*manifests, "table3"} - {"mine"} and runs["protocol"]["table3"] == ""
     assert set(runs["revision"]) == {"0123456789ab", ""}
 
 

@@ -83,5 +83,11 @@ def test_a_figure_compares_algorithms_of_its_experiment_that_can_be_told_apart(f
     known = {algorithm.name for algorithm in compose_study(figure.RECIPE.name, []).algorithms}
     build = figure.build.keywords
     assert {n for c in build["comparisons"].values() for n in (c.algorithm, c.reference)} <= known
-    assert {*build["references"], *build["references"].values(), *build.get("pairs", ())} <= known
+    assert {
+        *build["references"],
+        *build["references"].values(),
+        *sum(build.get("groups", {}).values(), ()),
+    } <= known
     assert len({style_of(curve).marker for curve in build["references"]}) == len(build["references"])
+    for panel in build.get("groups", {"": known}).values():
+        assert len({style_of(name).colour for name in panel}) == len(panel)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mloml.report.figures.curves import curve_frame, plotted_numbers
+from mloml.report.figures.curves import curve_frame, curves_figure, plotted_numbers
 
 
 def cell(dataset, algorithm, split, errors):
@@ -39,3 +39,15 @@ def test_numbers_are_means_standard_errors_and_half_widths_of_bands(errors):
     row = numbers.loc[("wine", "mloml_r_5", 2)]
     half = (deep[:, 1] - flat[:, 0]).std(ddof=1) / np.sqrt(3)
     assert row["paired_standard_error"] == pytest.approx(half) and row["reference"] == "euclidean"
+
+
+def test_methods_without_layers_are_lines_and_groups_have_panels_of_their_own(errors):
+    numbers, titles = numbers_of(errors), {name: name for _, name in errors}
+    groups = {"plain": ["euclidean", "mloml_r_5"], "learned": ["moml", "mloml_r_5"]}
+    figure = curves_figure(numbers, "layer", {"wine": "Wine"}, titles, "layer", groups)
+    panels = {axes.get_title(): axes for axes in figure.axes if axes.lines}
+    assert list(panels) == ["Wine, plain", "Wine, learned"]
+    shown = [{line.get_label(): line for line in axes.lines} for axes in panels.values()]
+    assert [list(lines) for lines in shown] == list(groups.values())
+    assert shown[0]["euclidean"].get_marker() == shown[1]["moml"].get_marker() == ""
+    assert shown[0]["mloml_r_5"].get_ydata() == pytest.approx(errors["wine", "mloml_r_5"].mean(axis=0))

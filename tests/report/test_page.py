@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from io import BytesIO
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure as Drawing
 from PIL import Image, ImageChops
@@ -68,7 +69,7 @@ def test_the_outline_is_whole_and_refers_to_nothing_outside(results):
 def test_texts_from_results_are_escaped(results):
     page = text_of(results)
     assert "<script>alert(1)</script>" not in page and "<b>no</b>" not in page
-    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3  # overview, headline, caption
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2  # headline, caption
 
 
 def test_a_cell_of_table_two_carries_its_thirty_errors(results, errors):
@@ -102,8 +103,9 @@ def picture(name="fig5", **options):
 def test_pictures_are_inside_the_page_smaller_and_as_large_on_the_screen(results, write):
     write(Artefact({}, figures=(picture(),)), results / "fig5")
     original = (results / "fig5" / "fig5.png").read_bytes()
-    (image,) = Outline(text_of(results)).images
-    assert image["alt"] == "Figure 5: layers" and image["width"] == "840"
+    small, image = Outline(text_of(results)).images
+    assert image["alt"] == "Figure 5: layers" and (image["width"], image["height"]) == ("840", "560")
+    assert small["alt"] == "" and len(small["src"]) < len(image["src"])
     shown = base64.b64decode(image["src"].partition(",")[2])
     assert len(shown) < 0.7 * len(original)
     before, after = (Image.open(BytesIO(data)).convert("RGB") for data in (original, shown))
@@ -133,6 +135,91 @@ def test_a_damaged_file_is_named_and_costs_nothing_but_itself(results, write, ta
         assert section_of(results, "table2").problems and not section_of(results, "table2").html
 
 
+WORDS = """\
+{% extends "artefact.md" %}
+{% block headline %}3 of 4 hold.{% endblock %}
+{% block card %}3 of 4 | claims hold{% endblock %}
+{% block page %}
+{{ bar("Claims", {"reproduced": 3, "trial only": 1, "false": 0}) }}
+The same test on every data set, at the same level, as everywhere else on this page.
+
+## What came out
+
+{{ table(claims) }}
+
+{% call figure("fig5") %}Errors of every layer.{% endcall %}
+
+## Rules
+
+{{ table(rules) }}
+{% endblock %}
+"""
+
+
+@pytest.fixture
+def wordy(results, write):
+    claims = pd.DataFrame({"claim": list("abcd"), "verdict": ["reproduced"] * 3 + ["trial only"]})
+    rules = pd.DataFrame({"claim": [str(place) for place in range(20)], "rule": "more than half"})
+    write(Artefact({"claims": claims, "rules": rules}, figures=(picture(),)), results / "fig5", WORDS)
+    return results
+
+
+def test_a_section_shows_its_picture_first_then_its_table_then_its_text(wordy):
+    html = section_of(wordy, "fig5").html
+    places = [html.index(word) for word in ("<figure", "<table", "3 of 4 hold", "The same test", "<h3>Rules")]
+    assert places == sorted(places)
+    assert "What came out" not in html  # a heading of nothing
+
+
+def test_a_long_table_is_folded_unless_it_is_the_first(wordy):
+    html = section_of(wordy, "fig5").html
+    folded = html[html.index("<details") : html.index("</details>")]
+    assert html.count("<table") == 2 and folded.count("<table") == 1 and "more than half" in folded
+
+
+def test_the_first_screen_has_verdicts_in_their_own_words_and_a_card_for_every_artefact(wordy):
+    page = text_of(wordy)
+    assert page.count('<a class="card') == len(gather(wordy))
+    first, rest = page.split('id="failures"')[0].split('<section id="fig5"')
+    assert re.findall(r'style="flex:(\d)" title="(.*?)"', first) == [
+        ("3", "3 reproduced"),
+        ("1", "1 trial only"),
+    ]
+    assert re.search(r"<strong>3 <small>of 4</small></strong>.*claims hold", first)
+    assert rest.count('class="badge" data-word="reproduced"') == 3
+    assert rest.count('class="badge" data-word="trial only"') == 1
+
+
+def test_a_paragraph_stands_once_on_the_page_and_elsewhere_a_link_leads_to_it(wordy, write):
+    claims = pd.DataFrame({"claim": ["a"], "verdict": ["false"]})
+    write(Artefact({"claims": claims, "rules": claims}, figures=(picture(),)), wordy / "fig7", WORDS)
+    page = text_of(wordy)
+    assert page.count("The same test on every data set") == 1
+    assert 'href="#fig5"' in page.split('<section id="fig7"')[1]
+
+
+COMPARED = """\
+dataset,algorithm,paper_mean,our_mean,difference,verdict,low,high
+iris,moml,0.03,0.04,0.01,agrees,-0.005,0.025
+wine,moml,0.2,0.1,-0.1,differs: ours lower,-0.12,-0.08
+"""
+
+
+def test_every_difference_from_the_paper_is_a_point_inside_the_plot(results):
+    (results / "table2" / "agreement.csv").write_text(COMPARED)
+    plot = re.search(r'<figure class="plot">.*?</figure>', text_of(results), re.DOTALL)[0]
+    assert re.findall(r'cx="(.*?)"', plot) == ["60.00%", "0.00%"]
+    assert re.findall(r'x1="(.*?)" x2="(.*?)"', plot) == [("45.00%", "75.00%"), ("0.00%", "0.00%")]
+    assert "the paper .030, ours .040" in plot and "−.120 to −.080" in plot
+
+
+@pytest.mark.parametrize("content", ["dataset,algorithm\niris,moml\n", COMPARED.replace("0.04", "x"), "\0"])
+def test_a_damaged_comparison_costs_nothing_but_its_points(results, content):
+    (results / "table2" / "agreement.csv").write_text(content)
+    assert "table2-title" in text_of(results)
+    assert len(section_of(results, "table2").points) <= 1
+
+
 def test_the_page_over_the_published_results_is_whole_and_small_enough_to_send():
     root = repository()
     if root is None:
@@ -140,3 +227,5 @@ def test_the_page_over_the_published_results_is_whole_and_small_enough_to_send()
     page = page_html(gather(root / "results" / "reference"))
     check_outline(page)
     assert len(page.encode()) < LARGEST
+    paragraphs = [text for text in re.findall(r"<p>(.*?)</p>", page, re.DOTALL) if len(text) > 100]
+    assert len(paragraphs) == len(set(paragraphs))

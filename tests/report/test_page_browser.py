@@ -2,8 +2,11 @@
 
 import shutil
 
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure as Drawing
 
+from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Row, Table
 from mloml.report.page import write_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -27,10 +30,43 @@ def browser():
         running.close()
 
 
+VERDICTS = ["reproduced", "reproduced in part", "not reproduced", "trial only"]
+TEMPLATE = """\
+{% extends "artefact.md" %}
+{% block card %}5 of 20 | claims are reproduced{% endblock %}
+{% block page %}{{ bar("Claims", counts) }}
+{{ table(claims) }}
+
+{{ table("marks") }}
+
+{{ figure("fig5") }}
+{% endblock %}
+"""
+COMPARED = """\
+dataset,algorithm,paper_mean,our_mean,difference,verdict,low,high
+iris,moml,0.03,0.04,0.01,agrees,-0.005,0.025
+wine,moml,0.2,0.18,-0.02,differs: ours lower,-0.03,-0.01
+"""
+
+
+@pytest.fixture
+def results(results, write):
+    """Also verdicts, a grid with marks, a picture, and differences from the paper."""
+    claims = pd.DataFrame({"claim": [f"c{place}" for place in range(20)], "verdict": VERDICTS * 5})
+    values = {"claims": claims, "counts": claims["verdict"].value_counts().to_dict()}
+    entries = [Entry(0.123, 0.012, mark, errors=(0.1, 0.2)) for mark in ("win", "", "loss")]
+    rows = tuple(Row(str(place), str(place), (entry,)) for place, entry in enumerate(entries))
+    marks = Table("marks", Grid("t", (Column("moml", "MOML"),), rows))
+    figure = Figure("fig5", lambda: Drawing(figsize=(7, 5)), "Layers")
+    write(Artefact(values, (marks,), (figure,)), results / "fig5", TEMPLATE)
+    (results / "table2" / "agreement.csv").write_text(COMPARED)
+    return results
+
+
 @pytest.fixture
 def page(browser, results):
     """Return the opened report; afterwards nothing may have been complained about or fetched."""
-    tab = browser.new_page()
+    tab = browser.new_page(viewport={"width": 1400, "height": 900})
     complaints, requests = [], []
     tab.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     tab.on("pageerror", lambda error: complaints.append(str(error)))
@@ -98,10 +134,66 @@ def test_pointing_and_clicking_show_the_errors_too(page):
     assert box.is_hidden()
 
 
-def test_a_phone_does_not_scroll_sideways(page):
-    page.set_viewport_size({"width": 360, "height": 700})
+def test_the_first_screen_shows_the_verdicts_the_agreement_a_picture_and_a_card(page):
+    for what in (".verdicts", ".plot", ".plot svg", "img", ".card"):
+        place = page.locator(what).first.bounding_box()
+        assert place["y"] >= 0 and place["y"] + place["height"] <= 900, what
+        assert place["width"] > 10 and place["x"] + place["width"] <= 1400, what
+
+
+def test_the_sidebar_stays_and_says_where_one_is(page):
+    page.evaluate("location.hash = '#provenance'")
+    page.wait_for_function("scrollY > 200")
+    assert abs(page.locator("nav").bounding_box()["y"]) < 1
+    page.wait_for_selector("nav a[aria-current]:has-text('Provenance')")
+    assert page.locator("nav a[aria-current]").count() == 1
+
+
+def test_pointing_at_a_difference_shows_both_means_and_the_interval(page):
+    box, point = page.locator("#errors"), page.locator(".plot circle").nth(1).bounding_box()
+    page.mouse.move(point["x"] + 4, point["y"] + 2)
+    text = box.inner_text()
+    assert all(word in text for word in ("MOML on wine", ".200", ".180", "−.020", "−.030", "−.010"))
+    page.mouse.move(1000, 880)
+    assert box.is_hidden()
+
+
+def shown(page):
+    return [row for row in page.locator("#fig5 tbody").first.locator("tr").all() if row.is_visible()]
+
+
+def test_typing_filters_the_rows_and_a_verdict_shows_its_claims(page):
+    field = page.locator("#fig5 .filter input").first
+    field.fill("reproduced in")
+    assert len(shown(page)) == 5
+    field.fill("reproduced")
+    assert len(shown(page)) == 15
+    page.locator(".verdicts .names a[data-word='reproduced']").click()
+    assert len(shown(page)) == 5 and field.input_value() == "=reproduced"
+    field.fill("")
+    assert len(shown(page)) == 20
+
+
+def test_marks_do_not_push_digits_out_of_line(page):
+    cells = page.locator("#fig5-marks button.cell").all()
+    edges = [cell.bounding_box()["x"] + cell.bounding_box()["width"] for cell in cells]
+    assert len(edges) == 3 and max(edges) - min(edges) < 0.1
+
+
+def test_a_button_turns_the_page_dark_and_light_again(page):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.locator("#theme").click()
+    assert page.evaluate(colour) != light
+    page.locator("#theme").click()
+    assert page.evaluate(colour) == light
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_phone_does_not_scroll_sideways(page, width):
+    page.set_viewport_size({"width": width, "height": 700})
     page.locator("#table2 button.cell").last.focus()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_link_to_a_folded_table_unfolds_it(page):

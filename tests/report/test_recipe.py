@@ -11,7 +11,7 @@ from mloml.config import conf_dir, repository
 from mloml.errors import ConfigError
 from mloml.report.page import gather
 from mloml.report.recipe import find_recipe, recipes
-from mloml.report.reproduce import reproduce, run
+from mloml.report.reproduce import reproduce, run, study_and_folder
 
 MODULE = """
 from mloml.report.document import Artefact, Table
@@ -30,7 +30,13 @@ TEMPLATE = """\
 {% block headline %}{{ count }} methods.{% endblock %}
 {% block page %}{% call table("spread") %}Errors over {{ splits }} splits.{% endcall %}{% endblock %}
 """
-SMALL = ["datasets=[iris]", "algorithms=[euclidean]", "protocol.splits=2", "execution.n_jobs=1"]
+SMALL = [
+    "datasets=[iris]",
+    "algorithms=[euclidean]",
+    "protocol.splits=2",
+    "execution.n_jobs=1",
+    "protocol.full=2",
+]
 
 
 def test_every_recipe_has_its_experiment_and_its_template_and_stands_in_the_papers_order() -> None:
@@ -88,15 +94,27 @@ def test_a_strangers_artefact_is_made_by_its_import_path_and_shown(tmp_path, mon
     command = Command("mloml", ("reproduce", "strange_artefacts.spread", *overrides))
     assert reproduce("strange_artefacts.spread", overrides, command) == 0
     assert "in short: 1 methods." in capsys.readouterr().out
-    folder = results / "spread"
+    (folder,) = results.glob("spread-*")
     cells = pd.read_csv(folder / "cells.csv")
     spread = pd.read_csv(folder / "spread.csv").iloc[0]
     assert (spread["min"], spread["max"]) == pytest.approx((cells["error"].min(), cells["error"].max()))
     document = json.loads((folder / "artefact.json").read_text())
     assert document["command"].startswith("mloml reproduce strange_artefacts.spread 'datasets=[iris]'")
     assert "execution" not in document["command"]
-    section = next(section for section in gather(results) if section.name == "spread")
+    section = next(section for section in gather(results) if section.name == folder.name)
     assert "Errors over 2 splits." in section.html and "Euclidean" in section.html
+
+
+@pytest.mark.parametrize("name", ["table1", "table2", "protocols", "seeds"])
+def test_a_small_run_never_replaces_the_whole_one(name) -> None:
+    def folder(*overrides: str) -> str:
+        return study_and_folder(find_recipe(name), overrides)[1].as_posix()
+
+    plain, small = f"results/{name}", ("protocol=lite", "datasets=[iris,wine]")
+    assert folder() == folder("execution.n_jobs=1") == folder("protocol=paper") == plain
+    assert folder(*small).startswith(f"{plain}-datasets-iris_wine-protocol-lite-")
+    assert folder(*small) == folder(*reversed(small)) != folder("protocol=lite", "datasets=[iris,balance]")
+    assert folder("name=mine", *small) == "results/mine"
 
 
 def test_the_seeds_of_the_study_of_two_seeds_are_its_own() -> None:

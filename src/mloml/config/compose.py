@@ -4,11 +4,10 @@ The tree is ``conf/``, and folders of the user's laid out like it, which travel 
 ``hydra.searchpath=[FOLDER]`` (``--config-dir FOLDER`` on a command line).
 """
 
-import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +16,6 @@ import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, Override
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
@@ -25,6 +23,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBase
 
 from mloml.config import conf_dir
 from mloml.config.lookup import learner_class, parameter_names
+from mloml.config.overrides import having, locate, own_name, parse, search_path, search_path_override
 from mloml.config.schema import Algorithm, DatasetConfig, DataSettings, ExecutionConfig, ProtocolConfig, Study
 from mloml.errors import ConfigError, require, suggestion
 
@@ -56,14 +55,19 @@ def compose_study(name: str, overrides: Sequence[str] = ()) -> Study:
     folders, config = search_path(overrides), compose_config("study", overrides, name)
     settings = _settings(config)
     sets, variants = _variants(config, "datasets"), _variants(config, "algorithms")
+    if not having(overrides, "datasets"):
+        for _, changes in sets:
+            locate(changes, "experiment", name, folders)
     datasets = compose_members("dataset", [base for base, _ in sets], folders)
-    algorithms = compose_members("algorithm", [base for base, _ in variants], folders)
+    members = compose_members("algorithm", [base for base, _ in variants], folders)
+    algorithms = [_changed(base, members[base], changes, config) for base, changes in variants]
     return Study(
         name=config.name,
         datasets=[typed(DatasetConfig, datasets[base] | changes, "dataset") for base, changes in sets],
-        algorithms=[_changed(base, algorithms[base], changes, config) for base, changes in variants],
+        algorithms=algorithms,
         folders=tuple(folders),
         leave_out=_left_out(config),
+        reference=(config.reference or algorithms[0].name) if "reference" in config else None,
         **settings,
     )
 
@@ -83,6 +87,8 @@ def compose_run(overrides: Sequence[str] = (), job: int | None = None) -> Run:
     'results/runs/wine/moml'
     """
     folders, config = search_path(overrides), compose_config("config", overrides)
+    if not having(overrides, "dataset.path"):
+        locate(config.dataset, "dataset", config.hydra.runtime.choices.dataset, folders)
     study = Study(
         name="runs",
         datasets=[typed(DatasetConfig, config.dataset, "dataset")],
@@ -91,10 +97,25 @@ def compose_run(overrides: Sequence[str] = (), job: int | None = None) -> Run:
         **_settings(config),
     )
     config.hydra.job.num = job or 0
+    config.dataset.name = study.datasets[0].name
     with _one_line():
-        sweep = Path(config.hydra.sweep.dir)
-        folder = Path(config.hydra.run.dir) if job is None else sweep / str(config.hydra.sweep.subdir)
+        sweep, folder = Path(config.hydra.sweep.dir), Path(config.hydra.run.dir)
+        if job is not None:
+            folder = sweep / str(config.hydra.sweep.subdir)
+        elif not having(overrides, "hydra.run.dir"):
+            usual = having(overrides, "dataset", "algorithm", "hydra.searchpath")
+            others = [word for word in overrides if word not in [*usual, *having(overrides, "dataset.path")]]
+            if len(usual) < len(overrides):
+                folder = own_folder(folder, others, study, lambda: compose_run(usual).study)
     return Run(study, folder, sweep)
+
+
+def own_folder(plain: Path, overrides: Sequence[str], study: Study, usual: Callable[[], Study]) -> Path:
+    """Return the plain folder for the usual settings; others have one beside it, named after overrides."""
+    with suppress(ConfigError):  # configs may need overrides: then there are no usual settings
+        if usual().settings() == study.settings():
+            return plain
+    return plain.with_name(f"{plain.name}-{own_name(overrides, study.settings())}")
 
 
 def compose_datasets(names: Sequence[str], folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
@@ -106,7 +127,8 @@ def compose_datasets(names: Sequence[str], folders: Sequence[str] = ()) -> dict[
 def compose_config(config_name: str, overrides: Sequence[str], experiment: str = "") -> DictConfig:
     """Compose ``config`` or ``study`` with Hydra, Hydra's own settings included; a mistake is one line."""
     parsed = parse(overrides)
-    _check(parsed, STUDY if config_name == "study" else RUN)
+    own = ("reference",) if experiment == "compare" else ()
+    _check(parsed, (*STUDY, *own) if config_name == "study" else RUN)
     chosen = [f"experiment={experiment}"] if experiment else []
     with _one_line(parsed), _loader():
         return compose(config_name, overrides=[*chosen, *overrides], return_hydra_config=True)
@@ -126,7 +148,10 @@ def compose_members(
     with _one_line(), _loader():
         members = compose(overrides=[*words, search_path_override(folders)])
     plain: Any = OmegaConf.to_container(members)
-    return {name: plain[f"m{number}"] for number, name in enumerate(names)}
+    found = {name: plain[f"m{number}"] for number, name in enumerate(names)}
+    for name, values in found.items():
+        locate(values, group, name, folders)
+    return found
 
 
 def choices(group: str, folders: Sequence[str] = ()) -> list[str]:
@@ -173,54 +198,6 @@ def _alternatives(override: Override, folders: Sequence[str]) -> list[str]:
     if not values:
         raise ConfigError(f"{word}: matches nothing")
     return [f"{override.get_key_element()}={value}" for value in values]
-
-
-def parse(overrides: Sequence[str]) -> list[Override]:
-    """Parse ``key=value`` words; the first that is not one is refused by name."""
-    parser, parsed = OverridesParser.create(), []
-    for word in overrides:
-        try:
-            parsed.append(parser.parse_override(word))
-        except HydraException as error:
-            key, equals, value = word.partition("=")
-            reason = f" ({str(error).splitlines()[0]})" if equals else ""
-            if value and not set(value) & set("[]{}()\"'"):
-                reason += f"""; text such as this goes in quotes: '{key}="{value}"'"""
-            raise ConfigError(f"{word}: not of the form key=value{reason}") from None
-    return parsed
-
-
-def search_path_override(folders: Iterable[str]) -> str:
-    """Return the override that adds folders of the user's to the tree.
-
-    >>> search_path_override(["/"])
-    'hydra.searchpath=["file:///"]'
-    """
-    return f"hydra.searchpath={json.dumps([address(folder) for folder in folders], ensure_ascii=False)}"
-
-
-def search_path(overrides: Sequence[str]) -> list[str]:
-    """Return the folders and packages that overrides add to the tree, as Hydra writes them.
-
-    >>> search_path(["dataset=iris", "hydra.searchpath=[file:///home/me/conf]"])
-    ['file:///home/me/conf']
-    """
-    found: list[str] = []
-    for override in parse([word for word in overrides if word.startswith("hydra.searchpath=")]):
-        folders: Any = override.value()
-        if not isinstance(folders, list):
-            raise ConfigError(f"{override.input_line}: must be a list of folders such as [my/conf]")
-        found += [address(str(folder)) for folder in folders]
-    return found
-
-
-def address(folder: str, key: str = "hydra.searchpath") -> str:
-    """Return a folder as Hydra writes it; one that is not there is refused under the key that named it."""
-    if "://" in folder:
-        return folder
-    path = Path(folder).expanduser().resolve()
-    require(path.is_dir(), key, folder, "a folder")
-    return f"file://{path}"
 
 
 def typed(cls: type[T], node: Any, key: str) -> T:
@@ -295,9 +272,11 @@ def _one_line(overrides: Sequence[Override] = ()) -> Iterator[None]:
     try:
         yield
     except MissingConfigException as error:
-        group, _, name = str(error.missing_cfg_file).rpartition("/")
-        known = [name for name in error.options or [] if not name.startswith("_")]
-        raise ConfigError(f"{group}={name}: not one of {', '.join(known)}{suggestion(name, known)}") from None
+        group, _, name = str(error.missing_cfg_file).partition("/")
+        known = [option for option in error.options or [] if not option.startswith("_")]
+        own = f"; a file of yours is dataset=csv dataset.path={name}, in a list {{use: csv, path: {name}}}"
+        hint = own if group == "dataset" and Path(name).suffix else suggestion(name, known)
+        raise ConfigError(f"{group}={name}: not one of {', '.join(known)}{hint}") from None
     except (HydraException, OmegaConfBaseException, UserWarning) as error:
         cause = error.__cause__ or error
         if isinstance(cause, ConfigKeyError | ConfigAttributeError):
@@ -381,7 +360,8 @@ def _variants(config: DictConfig, key: str) -> list[tuple[str, dict[str, Any]]]:
 
 def _changed(base: str, values: dict[str, Any], changes: dict[str, Any], config: DictConfig) -> Algorithm:
     """Return an algorithm with changed parameters, beside the protocol, which they may refer to."""
-    tree = OmegaConf.merge({"algorithm": values, "protocol": config.protocol}, {"algorithm": changes})
+    named = {"title": changes["name"]} if "name" in changes else {}
+    tree = OmegaConf.merge({"algorithm": values, "protocol": config.protocol}, {"algorithm": named | changes})
     return algorithm(tree.algorithm, key=str(changes.get("name", base)))
 
 

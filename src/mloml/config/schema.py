@@ -7,7 +7,7 @@ These dataclasses are plain data. They know types and ranges; Hydra composes the
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from mloml.errors import ConfigError, require
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
 GENERATORS = ("balance", "waveform")
+OWN = "csv"  # the form for a file of one's own, which has the file's name unless it is given another
+LONGEST_NAME = 80
 
 
 def require_name(key: str, value: object) -> None:
@@ -74,7 +76,7 @@ class DatasetConfig:
     missing : ``error``, or ``drop`` for leaving out rows with missing values.
     base, variant : a dataset made from another one, and how (see ``mloml/datasets/generated.py``).
     original : UCI's own files.
-    path, label : a file of one's own, and the column its labels are in.
+    path, label, ignore : a file of one's own, the column its labels are in, and columns to leave out.
     note : what to know about it; ``footnote`` is the short form, shown below tables.
     generator, draw : ``balance`` or ``waveform``, and the seed of another draw than the usual one.
     """
@@ -97,6 +99,7 @@ class DatasetConfig:
     footnote: str | None = None
     path: str | None = None
     label: str | None = None
+    ignore: list[str] = field(default_factory=list)
     generator: str | None = None
     draw: int | None = None
 
@@ -109,6 +112,11 @@ class DatasetConfig:
             _require_one_of("dataset.generator", self.generator, GENERATORS)
         if ("generated" in self.sources) != (self.generator is not None):
             raise ConfigError("dataset.generator: goes with the source 'generated', and only with it")
+        if self.ignore and self.sources:
+            raise ConfigError(f"dataset.ignore={self.ignore}: must be empty but for a file of your own")
+        if self.name == OWN and self.path:
+            stem = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(self.path).name.split(".")[0])
+            object.__setattr__(self, "name", stem[:LONGEST_NAME] or OWN)
         object.__setattr__(self, "title", self.title or self.name)
 
     def largest_text(self) -> int | None:
@@ -196,10 +204,15 @@ class PcaConfig:
 
 @dataclass(frozen=True)
 class ProtocolConfig:
-    """How a method is judged: splits, scans, model selection and the classifier."""
+    """How a method is judged: splits, scans, model selection and the classifier.
+
+    A run with fewer splits than ``full``, or of a protocol made for ``trial`` runs, gives no verdicts.
+    """
 
     name: str = "paper"
     splits: int = 30
+    full: int = 1
+    trial: bool = False
     scans: int = 20
     folds: int = 5
     neighbours: int = 5
@@ -217,6 +230,11 @@ class ProtocolConfig:
         require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
         require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
         require(rows in ("unit", "standardised"), "protocol.rows", rows, "'unit' or 'standardised'")
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether nothing can be concluded from a run."""
+        return self.trial or self.splits < self.full
 
 
 @dataclass(frozen=True)
@@ -266,6 +284,7 @@ class Study:
 
     ``folders`` are the user's own folders of configs that it was composed from. ``leave_out`` lists what is
     not run although both are named, because it would take too long: ``{algorithms: [...], datasets: [...]}``.
+    ``reference`` is the algorithm that a table of one's own tests the others against.
     """
 
     name: str
@@ -277,6 +296,7 @@ class Study:
     record: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     leave_out: tuple[dict[str, list[str]], ...] = ()
+    reference: str | None = None
 
     def __post_init__(self) -> None:
         require_name("name", self.name)
@@ -284,6 +304,14 @@ class Study:
             names = [part.name for part in parts]
             twice = ",".join(name for name in names if names.count(name) > 1)
             require(not twice, key, f"[{twice}]", "different names; a variant takes one by 'name: NAME'")
+        names = [algorithm.name for algorithm in self.algorithms]
+        fits = self.reference is None or self.reference in names
+        require(fits, "reference", self.reference, f"one of the algorithms, {', '.join(names)}")
+
+    def settings(self) -> dict[str, Any]:
+        """Return what its results follow from: neither where it runs nor what it is called."""
+        kept = ("datasets", "algorithms", "protocol", "record", "leave_out", "reference")
+        return {name: asdict(self)[name] for name in kept} | {"source": self.data.source}
 
     def leaves_out(self, dataset: str, algorithm: str) -> bool:
         """Tell whether an algorithm is not run on a dataset."""

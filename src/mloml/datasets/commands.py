@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from mloml.config.compose import address
+from mloml.config.overrides import address
 from mloml.config.schema import DatasetConfig, DataSettings
 from mloml.datasets.loading import availability, catalogue, load
 from mloml.errors import ConfigError, MlomlError, suggestion
 from mloml.output import OutputError
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one of the commands; return 0 when all that was asked for is there."""
-    given = vars(_parser().parse_args(argv))
+def main(argv: Sequence[str] = ()) -> int:
+    """Run one of the commands, ``list`` by default; return 0 when all that was asked for is there."""
+    given = vars(_parser().parse_args(argv or ["list"]))
     command, names, folders = (given.pop(key) for key in ("command", "names", "config_dir"))
     console = Console(file=sys.stdout, soft_wrap=True, highlight=False, markup=False)
     try:

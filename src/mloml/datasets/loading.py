@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from mloml.config.schema import DatasetConfig, DataSettings
+from mloml.config.schema import OWN, DatasetConfig, DataSettings
 from mloml.datasets.dataset import Dataset, Table, make_dataset
 from mloml.datasets.fetch import SERVICES, Cache, FetchError
 from mloml.datasets.generated import derive, load_bundled, load_generated
@@ -41,7 +41,7 @@ _PAPER = (
     *("balance", "breast", "pima", "diabetic", "waveform", "mlprove"),
 )  # Table I
 _log = logging.getLogger(__name__)
-_SUFFIXES = (".csv", ".csv.gz", ".csv.xz")
+_SUFFIXES = (".csv", ".csv.gz", ".csv.xz", ".tsv", ".tsv.gz", ".tsv.xz")
 _WORTH_KEEPING = 4 * 2**20  # bytes of source files; less is parsed in a moment
 _PARSERS = 2  # to be raised when a parser gives another table for the same file
 
@@ -64,7 +64,7 @@ def catalogue(folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
         base = name.removesuffix("_paper")
         return _PAPER.index(base) if base in _PAPER else len(_PAPER), name
 
-    names = [name for name in choices("dataset", folders) if name != "csv"]  # a form, not a data set
+    names = [name for name in choices("dataset", folders) if name != OWN]  # a form, not a data set
     return compose_datasets(sorted(names, key=order), folders)
 
 
@@ -231,14 +231,16 @@ def _read_table(config: DatasetConfig, path: Path, settings: DataSettings) -> Ta
     limit = config.largest_text() or int(settings.largest_text * 2**20)
     with open_file(path, limit if path.suffix in (".gz", ".xz") else None) as stream:
         read = read_arff if path.suffix == ".arff" else read_csv
-        return read(stream, str(path), label=config.label, missing=config.missing)
+        if ".tsv" in path.suffixes:
+            read = partial(read_csv, separators="\t")
+        return read(stream, str(path), label=config.label, missing=config.missing, ignore=config.ignore)
 
 
 def _load_files(config: DatasetConfig, source: str, found: Found, settings: DataSettings) -> Dataset:
     files, read = found
     digests = {name: file_digest(path) for name, path in files.items()}
     if sum(path.stat().st_size for path in files.values()) >= _WORTH_KEEPING:
-        how = [_PARSERS, config.original, config.label, config.missing, *config.class_counts]
+        how = [_PARSERS, config.original, config.label, config.missing, config.ignore, *config.class_counts]
         key = hashlib.sha256(f"{how} {[*digests.values()]}".encode()).hexdigest()[:24]
         read = partial(_remembered, settings.cache_folder() / "parsed" / f"{config.name}-{key}.npz", read)
     return make_dataset(config, read(), source, {"files": digests})

@@ -1,4 +1,4 @@
-"""Readers of tables as text, ``.csv``, ``.data`` and ``.arff``, with errors that name line and column.
+"""Readers of tables as text (.csv, .tsv, .data, .arff), with errors that name line and column.
 
 Python's own csv module splits the lines, because it knows the line of each row even when a quoted value
 spans several of them; NumPy converts the values.
@@ -7,7 +7,7 @@ spans several of them; NumPy converts the values.
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import BinaryIO
 
@@ -27,25 +27,32 @@ _WAY_OUT = "fill it, or leave such rows out: dataset.missing=drop"
 _CHUNK = 2048  # rows converted at a time: text takes ten times the room of numbers
 
 
-def read_csv(stream: BinaryIO, where: str, label: str | None = None, missing: str = "error") -> Table:
+def read_csv(
+    stream: BinaryIO,
+    where: str,
+    label: str | None = None,
+    missing: str = "error",
+    ignore: Columns = (),
+    separators: str = ",;\t",
+) -> Table:
     r"""Read a file with a header line; the label is the named column, else ``label``, else the last.
 
-    The separator is a comma, a semicolon or a tabulator, whichever the header has most of.
+    The separator is the one that the header has most of; columns in ``ignore`` are left out.
 
     >>> read_csv(io.BytesIO(b"f1;kind\n0.5;a\n1.5;b\n"), "own.csv", label="kind").labels
     ['a', 'b']
     """
     lines = _lines(stream, where)
     header = next(lines, "")
-    separator = max(",;\t", key=header.count)
+    separator = max(separators, key=header.count)
     _, names = next(_rows(iter([header]), separator, where), (1, []))
     columns = [name.strip() for name in names]
     _require_names(columns, header, where)
-    index = _label_column(columns, label, where)
-    note = f"; the label is read from the last column, '{columns[-1]}', unless dataset.label names another"
+    index, ignored = _places(columns, label, ignore, where)
+    note = f"; the label is read from the last column, '{columns[index]}', unless dataset.label names another"
     note = note if label is None and columns[index] != "label" else ""
     rows = _rows(lines, separator, where, 2)
-    return read_rows(rows, columns, index, missing, where, note=note)
+    return read_rows(rows, columns, index, missing, where, ignored, note)
 
 
 def read_delimited(stream: BinaryIO, where: str, label: str, skip: int = 0, missing: str = "error") -> Table:
@@ -61,11 +68,13 @@ def read_delimited(stream: BinaryIO, where: str, label: str, skip: int = 0, miss
         raise DataFormatError(f"{where}: is empty")
     columns = [str(i + 1) for i in range(len(first[1]))]
     index = skip if label == "first" else -1
-    return read_rows(chain([first], rows), columns, index, missing, where, skip=skip)
+    return read_rows(chain([first], rows), columns, index, missing, where, range(skip))
 
 
-def read_arff(stream: BinaryIO, where: str, label: str | None = None, missing: str = "error") -> Table:
-    """Read a dense arff file; the label is the named attribute, else the last one."""
+def read_arff(
+    stream: BinaryIO, where: str, label: str | None = None, missing: str = "error", ignore: Columns = ()
+) -> Table:
+    """Read a dense arff file; the label is the named attribute, else ``label``, else the last one."""
     lines = _lines(stream, where)
     columns: list[str] = []
     number = 0
@@ -80,12 +89,18 @@ def read_arff(stream: BinaryIO, where: str, label: str | None = None, missing: s
     if len(columns) < 2:
         raise DataFormatError(f"{where}: fewer than two attributes")
     rows = _rows(_dense(lines, where), ",", where, number + 1, quote="'")
-    index = _label_column(columns, label, where) if label else -1
-    return read_rows(rows, columns, index, missing, where)
+    index, ignored = _places(columns, label, ignore, where)
+    return read_rows(rows, columns, index, missing, where, ignored, "")
 
 
 def read_rows(
-    rows: Iterator[Row], columns: Columns, label: int, missing: str, where: str, skip: int = 0, note: str = ""
+    rows: Iterator[Row],
+    columns: Columns,
+    label: int,
+    missing: str,
+    where: str,
+    ignored: Collection[int] = (),
+    note: str | None = None,
 ) -> Table:
     """Convert rows of text.
 
@@ -96,15 +111,15 @@ def read_rows(
     label : index of the label's column; negative counts from the end.
     missing : ``error`` or ``drop``.
     where : file name, for error messages.
-    skip : leading columns to leave out.
-    note : what an error message adds when a feature is not a number.
+    ignored : indices of columns to leave out.
+    note : what an error message adds when a feature is not a number; None for a file that is not the user's.
 
     >>> rows = iter([(2, ["1", "2", "a"]), (3, ["3", "?", "b"])])
     >>> read_rows(rows, ["f1", "f2", "label"], -1, "drop", "x.csv").X
     array([[1., 2.]])
     """
     label %= len(columns)
-    features = [i for i in range(skip, len(columns)) if i != label]
+    features = [i for i in range(len(columns)) if i != label and i not in ignored]
     blocks: list[Array] = []
     labels: list[str] = []
     dropped = 0
@@ -112,7 +127,10 @@ def read_rows(
         for line, row in chunk:
             if len(row) != len(columns):
                 raise DataFormatError(f"{where}, line {line}: {len(row)} values instead of {len(columns)}")
-        kept = chunk if missing == "error" else [c for c in chunk if not any(map(_is_missing, c[1]))]
+        if missing == "error":
+            kept = chunk
+        else:
+            kept = [c for c in chunk if not any(_is_missing(c[1][i]) for i in (*features, label))]
         dropped += len(chunk) - len(kept)
         try:
             X = np.array([[row[i] for i in features] for _, row in kept], dtype=np.float64)
@@ -159,14 +177,20 @@ def _dense(lines: Iterator[str], where: str) -> Iterator[str]:
         yield "\n" if line.startswith("%") else line
 
 
-def _culprit(lines: list[Row], features: list[int], columns: Columns, where: str, note: str) -> str:
-    """Name the first value that is missing, infinite or not a number."""
+def _culprit(lines: list[Row], features: list[int], columns: Columns, where: str, note: str | None) -> str:
+    """Name the columns that hold text, or the first value that is missing, infinite or not a number."""
+    values = {columns[i]: [row[i] for _, row in lines if not _is_missing(row[i])] for i in features}
+    texts = {name: found[0] for name, found in values.items() if found and all(map(_is_text, found))}
+    if texts and note is not None:
+        names, sample = ", ".join(map(repr, texts)), shortened(next(iter(texts.values())))
+        remedy = f"turn it into numbers, or leave it out: dataset.ignore=[{','.join(texts)}]"
+        return f"{where}: text instead of numbers in {names} (such as '{sample}'); {remedy}{note}"
     for line, i, value in ((line, i, row[i].strip()) for line, row in lines for i in features):
         place, shown = f"{where}, line {line}, column '{columns[i]}'", shortened(value)
         if _is_missing(value):
             return f"{place}: missing value '{value}'; {_WAY_OUT}"
         if not _is_number(value):
-            hint = "; decimals need a point" if _is_number(value.replace(",", ".")) else note
+            hint = "; decimals need a point" if _is_number(value.replace(",", ".")) else note or ""
             return f"{place}: '{shown}' is not a number{hint}"
         if not math.isfinite(float(value)):
             return f"{place}: '{shown}' is not a finite number"
@@ -180,16 +204,21 @@ def _label(value: str, line: int, column: str, where: str) -> str:
     return label
 
 
-def _label_column(columns: Columns, label: str | None, where: str) -> int:
-    if label is None:
-        return columns.index("label") if "label" in columns else len(columns) - 1
-    if (times := columns.count(label)) > 1:
-        raise DataFormatError(f"{where}: {times} columns are called '{label}' (dataset.label)")
-    if not times:
-        shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
-        hint = suggestion(label, columns)
-        raise DataFormatError(f"{where}: no column '{label}' (dataset.label); it has {shown}{hint}")
-    return columns.index(label)
+def _places(columns: Columns, label: str | None, ignore: Columns, where: str) -> tuple[int, Collection[int]]:
+    """Return the index of the label's column, and those of the columns to ignore."""
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise DataFormatError(f"{where}: {len(twice)} columns are called '{twice[0]}'; rename all but one")
+    wanted = {"dataset.label": [] if label is None else [label], "dataset.ignore": ignore}
+    for key, name in ((key, name) for key, names in wanted.items() for name in names):
+        if name not in columns:
+            shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
+            hint = suggestion(name, columns)
+            raise DataFormatError(f"{where}: no column '{name}' ({key}); it has {shown}{hint}")
+    left = [name for name in columns if name not in ignore]
+    name = label if label is not None else "label" if "label" in left else (left or columns)[-1]
+    if name in ignore:
+        raise DataFormatError(f"{where}: column '{name}' holds the label, so dataset.ignore cannot name it")
+    return columns.index(name), [columns.index(name) for name in ignore]
 
 
 def _require_names(columns: list[str], header: str, where: str) -> None:
@@ -219,6 +248,10 @@ def _attribute_name(line: str) -> str:
 
 def _is_missing(value: str) -> bool:
     return value.strip().lower() in MISSING
+
+
+def _is_text(value: str) -> bool:
+    return not (_is_number(value) or _is_number(value.replace(",", ".")))
 
 
 def _is_number(text: str) -> bool:

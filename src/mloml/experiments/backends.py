@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -26,6 +26,7 @@ from mloml.experiments.job import (
     lost,
     one_target,
     stored,
+    warm,
 )
 
 if TYPE_CHECKING:
@@ -108,6 +109,16 @@ class LocalBackend:
                 if starts >= MOST_STARTS:
                     yield from map(dead, left.values())
                     left.clear()
+
+    def compile(self, jobs: Sequence[Job], tell: Callable[[int, int], None]) -> None:
+        """Let workers load or compile each algorithm; ``tell`` how many are ready, and of how many."""
+        algorithms = {job.cell.algorithm.name: job for job in reversed(jobs)}.values()
+        tell(0, len(algorithms))
+        everybody = [*algorithms] * max(1, self.n_jobs // len(algorithms))
+        with suppress(BrokenProcessPool), closing(in_processes(warm, everybody, self.n_jobs)) as ready:
+            for done, _ in enumerate(ready, 1):
+                tell(min(done, len(algorithms)), len(algorithms))
+        tell(len(algorithms), len(algorithms))
 
     def close(self) -> None:
         """Leave idle workers to the next run of this process; they end by themselves."""

@@ -139,7 +139,7 @@ def _follow(code: Code, names: set[str], root: Path, files_of: Callable[[str, Pa
 def _own_files(name: str, root: Path) -> list[Path]:
     """Return the files of this package behind an imported module, or behind a name imported from one.
 
-    A package as a whole is a list of exports. A name of it that is no module may come from any of its files.
+    A package as a whole is a list of exports. A name of it that is not a module may be from any file of it.
     """
     if _top(name) != "mloml" or (stem := root.joinpath(*name.split("."))).is_dir():
         return []

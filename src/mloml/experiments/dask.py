@@ -46,7 +46,7 @@ class DaskBackend:
                     env=one_target(),
                 )
         try:
-            self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS)
+            self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS, set_as_default=False)
         except Exception as error:  # nobody is there, or a package or certificate of its protocol is not
             reason = " ".join(str(error).split())
             raise ConfigError(f"execution.address={address}: no dask scheduler answers ({reason})") from None
@@ -60,7 +60,7 @@ class DaskBackend:
         from distributed import as_completed
 
         futures = {self._submit(job): job for job in jobs}
-        waiting = as_completed(list(futures))
+        waiting = as_completed(list(futures), loop=self._client.loop)
         try:
             for future in waiting:
                 if future.status in (

@@ -11,9 +11,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -192,21 +193,31 @@ def deaf_to_interruption() -> Iterator[None]:
 
 def prepare_for(job: Job) -> Dataset:
     """Return the data of a job, once nothing in this process stands against computing its cell."""
-    from mloml.config.lookup import is_foreign
-    from mloml.experiments.cell import make_learner
-    from mloml.learners import Euclidean
-
     _require_same_code(job.cell)
     data = _dataset(job)
-    algorithm = job.cell.algorithm
-    if algorithm.name not in _warm:  # a class from elsewhere is called for its cell only
-        warm_up(Euclidean() if is_foreign(algorithm.learner) else make_learner(job.cell))
-        _warm.add(algorithm.name)
+    _warm_up_for(job.cell)
     return data
+
+
+def warm(job: Job) -> None:
+    """Load or compile what a job's algorithm calls, without a word; what goes wrong its cells will tell."""
+    end_with_parent()
+    with suppress(Exception), redirect_stderr(StringIO()):
+        _warm_up_for(job.cell)
 
 
 # Names of the algorithms whose compiled code this process has met.
 _warm: set[str] = set()
+
+
+def _warm_up_for(cell: Cell) -> None:
+    from mloml.config.lookup import is_foreign
+    from mloml.experiments.cell import make_learner
+    from mloml.learners import Euclidean
+
+    if cell.algorithm.name not in _warm:  # a class from elsewhere is called for its cell only
+        warm_up(Euclidean() if is_foreign(cell.algorithm.learner) else make_learner(cell))
+        _warm.add(cell.algorithm.name)
 
 
 def warm_up(learner: Any) -> None:

@@ -27,6 +27,8 @@ IRRELEVANT = frozenset(
         "algorithm.note",
         "protocol.name",
         "protocol.splits",  # which splits there are, not what one of them gives
+        "protocol.full",
+        "protocol.trial",
         "protocol.bp_rate",  # this and the next two act through the algorithm's parameters
         "protocol.scale",
         "protocol.moml_cone",

@@ -96,6 +96,16 @@ def write_manifest(
     return folder / MANIFEST
 
 
+def other_settings(folder: Path, study: Study) -> list[str]:
+    """Name the settings of a study that the run in a folder does not have; none if there is no run."""
+    try:
+        before = json.loads((folder / MANIFEST).read_bytes())["config"]
+    except (OSError, ValueError, LookupError):
+        return []
+    now = json.loads(json.dumps(_public(study.settings())))
+    return [name for name, value in now.items() if before.get(name, value) != value]
+
+
 def git_revision() -> dict[str, Any] | None:
     """Return the revision of the checkout this code runs from and whether it has changes; None in a wheel."""
     root = repository()

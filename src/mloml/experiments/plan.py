@@ -68,6 +68,8 @@ def make_plan(study: Study, say: Callable[[str], None]) -> Plan:
         except DatasetUnavailableError as error:
             plan.missing[config.name] = str(error)
             continue
+        if dropped := data.provenance.get("rows_dropped"):
+            say(f"{config.name}: {dropped} rows with missing values left out, {len(data.y)} remain")
         _require_neighbours(protocol, data)
         plan.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
         plan.pinned[config.name] = _absolute(config, "path"), pin(data, settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -33,9 +33,9 @@ class Estimate:
     Cells differ a thousandfold in cost, so a mean over all of them would mislead for most of a run.
     """
 
-    def __init__(self, cells: Iterable[Cell], workers: int) -> None:
+    def __init__(self, cells: Iterable[Cell], workers: int = 1) -> None:
         self._left = Counter((cell.dataset, cell.algorithm.name) for cell in cells)
-        self._workers = workers
+        self.workers = workers
         self._seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
 
     def learn(self, record: Record) -> None:
@@ -55,19 +55,22 @@ class Estimate:
         means = {group: sum(found) / len(found) for group, found in self._seconds.items()}
         unknown = sum(means.values()) / len(means)
         work = sum(count * means.get(group, unknown) for group, count in left.items())
-        return work / min(self._workers, max(1, sum(left.values())))
+        return work / min(self.workers, max(1, sum(left.values())))
 
 
 class Board(ProgressColumn):
-    """Shows a run's progress during a ``with`` block: a bar on a terminal, else a line now and then."""
+    """Shows progress during a ``with`` block: a bar on a terminal, else a line now and then.
 
-    def __init__(self, console: Console, cells: list[Cell], workers: int, *, lines: bool = True) -> None:
+    One board may serve all jobs of a sweep. Lines that several of them say are printed once.
+    """
+
+    def __init__(self, console: Console, cells: Sequence[Cell]) -> None:
         super().__init__()
-        self.estimate = Estimate(cells, workers)
-        self._console, self._lines, self._total = console, lines, len(cells)
-        self._done = self._failed = 0
+        self.estimate, self.console = Estimate(cells), console
+        self._total, self._done, self._failed = len(cells), 0, 0
         self._start = self._last_line = time.monotonic()
-        self._end = 0.0
+        self._end, self._compiling = 0.0, ""
+        self._said: set[str] = set()
         columns = TextColumn("cells"), BarColumn(), MofNCompleteColumn(), self
         self._bar = Progress(*columns, console=console, refresh_per_second=2, disable=not console.is_terminal)
         self._task = self._bar.add_task("", total=self._total)
@@ -79,31 +82,40 @@ class Board(ProgressColumn):
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def count(self, cell: Cell, failed: bool) -> None:
+    def compiling(self, done: int, algorithms: int) -> None:
+        """Tell how many algorithms are compiled, before their cells are computed."""
+        self._compiling = f"compiling {done + 1} of {algorithms}" if done < algorithms else ""
+        self._tell_if_due(self._compiling)
+
+    def count(self, cell: Cell, failed: bool = False) -> None:
         """Count one more cell."""
-        now = time.monotonic()
-        self._done += 1
+        self._done = min(self._done + 1, self._total)
         self._failed += failed
         self.estimate.count_off(cell)
-        self._end = now + (self.estimate.seconds_left() or 0.0)
+        self._end = time.monotonic() + (self.estimate.seconds_left() or 0.0)
         self._bar.update(self._task, completed=self._done)
-        due = self._lines and not self._console.is_terminal
-        if due and (now - self._last_line >= LINE_SECONDS or self._done == self._total):
-            self._last_line = now
-            share = 100 * self._done // self._total
-            self.say(f"{self._done}/{self._total} cells ({share} %), {self.words()}")
+        share = 100 * self._done // self._total
+        self._tell_if_due(f"{self._done}/{self._total} cells ({share} %)", self._done == self._total)
+
+    def _tell_if_due(self, line: str, now: bool = False) -> None:
+        due = now or time.monotonic() - self._last_line >= LINE_SECONDS
+        if line and due and not self.console.is_terminal:
+            self._last_line = time.monotonic()
+            self.say(line if self._compiling else f"{line}, {self.words()}")
 
     def say(self, line: str) -> None:
         """Print a line above the bar."""
-        self._console.print(line, soft_wrap=True, highlight=False, markup=False)
+        if line not in self._said:
+            self.console.print(line, soft_wrap=True, highlight=False, markup=False)
+        self._said.add(line)
 
     def words(self) -> str:
-        """Return the time elapsed and left, and the failures."""
+        """Return what is compiled, the time elapsed and left, and the failures."""
         now = time.monotonic()
-        words, left = [f"elapsed {clock(now - self._start)}"], self._end - now
+        words, left = [self._compiling, f"elapsed {clock(now - self._start)}"], self._end - now
         if left >= 1 and self._done < self._total:  # an estimate that is used up says nothing
             words.append(f"about {clock(left)} left")
-        return ", ".join(words + ([f"{self._failed} failed"] if self._failed else []))
+        return ", ".join(filter(None, [*words, f"{self._failed} failed" if self._failed else ""]))
 
     def render(self, task: Task) -> Text:
         """Return what stands right of the bar, brought up to date between cells too."""
@@ -133,7 +145,7 @@ def cell_count(count: int) -> str:
 def print_summary(result: StudyResult, console: Console, headline: str = "") -> None:
     """Print what came out; ``headline`` is what the run's findings say in a sentence."""
     if (result.frame["status"] == "ok").any():
-        _print_grid("Mean error over the splits", result, "error", "{:.3f}", console)
+        _print_grid("Error: mean ± standard deviation over the splits", result, "error", "{:.3f}", console)
         if result.computed:
             _print_grid("Seconds per cell", result, "seconds", "{:.2f}", console)
     lines = [f"{cell_count(result.computed)} computed, {result.reused} reused", *_unfinished(result)]
@@ -146,17 +158,6 @@ def print_summary(result: StudyResult, console: Console, headline: str = "") -> 
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
-def in_one_line(result: StudyResult) -> str:
-    """Return the mean error over all splits, how many cells it took, and what failed."""
-    done = result.frame[result.frame["status"] == "ok"]
-    failed = _unfinished(result)
-    words = [f"mean error {done['error'].mean():.3f}"] if len(done) and not failed else failed
-    words += [f"{name} left out (data not available)" for name in result.missing]
-    words.append(f"{cell_count(result.computed)} computed, {result.reused} reused")
-    words += [f"failures: {result.folder / 'failures.csv'}"] if len(result.failures) else []
-    return ", ".join(words)
-
-
 def _unfinished(result: StudyResult) -> list[str]:
     """Say of how many cells there is no result, and why."""
     states = result.frame["status"].value_counts().items()
@@ -165,10 +166,11 @@ def _unfinished(result: StudyResult) -> list[str]:
 
 
 def _print_grid(title: str, result: StudyResult, column: str, form: str, console: Console) -> None:
-    """Print the mean of a column, algorithms by datasets; where splits are missing, how many there are."""
+    """Print means, algorithms by datasets: errors with their deviation, or how many splits there are."""
     words = {}
     for group, values in result.frame.groupby(["algorithm", "dataset"])[column]:
-        part = "" if values.notna().all() else f" ({values.count()}/{len(values)})"
+        part = f"±{form.format(values.std())}" if column == "error" and len(values) > 1 else ""
+        part = part if values.notna().all() else f" ({values.count()}/{len(values)})"
         words[group] = form.format(values.mean()) + part if values.count() else "–"
     datasets = [str(name) for name in result.frame["dataset"].unique()]
     if not console.is_terminal:

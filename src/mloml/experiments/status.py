@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from mloml.errors import MlomlError
@@ -41,7 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         for path in results.rglob(MANIFEST)
         if "reference" not in path.relative_to(results).parts[:1]
     ]
-    folders = arguments.folder or sorted(own, key=_as_counted)
+    given = arguments.folder
+    jobs = [path.parent for folder in given if _is_sweep(folder) for path in folder.glob(f"*/{MANIFEST}")]
+    named = [folder for folder in given if not _is_sweep(folder)]
+    folders = [*named, *sorted(jobs if given else own, key=_as_counted)]
     if not folders:
         raise MlomlError(
             f"{results}: no artefact there yet; `mloml reproduce table2 protocol=lite` makes one"
@@ -51,15 +55,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return recompute(folders, store, arguments.recompute, arguments.seed, arguments.config_dir)
     differs = False
-    for folder in folders:
-        found, notes = check(folder, store)
-        differs = differs or bool(found)
-        print(f"{folder}: {'differs' if found else 'matches the store'}")
-        for line in found + notes:
-            print(f"  {line}")
+    sweeps = {folder: folder.parent for folder in {*folders} - {*named} if _is_sweep(folder.parent)}
+    for sweep, members in groupby(folders, key=sweeps.get):
+        checked = {folder: check(folder, store) for folder in members}
+        other = [folder for folder, (found, _) in checked.items() if found]
+        differs = differs or bool(other)
+        if sweep:
+            how = f"{len(other)} of {len(checked)} jobs differ"
+            print(f"{sweep}: {how if other else f'{len(checked)} jobs match the store'}")
+        for folder in other if sweep else checked:
+            print(f"{folder}: {'differs' if folder in other else 'matches the store'}")
+            for line in (*checked[folder][0], *checked[folder][1]):
+                print(f"  {line}")
     for path, reason in store.damaged.items():
         print(f"damaged: {path} ({reason}); the next run computes it again")
     return int(differs or bool(store.damaged))
+
+
+def _is_sweep(folder: Path) -> bool:
+    return (folder / "sweep.csv").is_file()
 
 
 def _as_counted(folder: Path) -> list[str | int]:

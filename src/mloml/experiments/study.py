@@ -6,7 +6,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from mloml.command_line import Command, process_command, rerun_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.experiments.job import Job, Outcome, stored
 from mloml.experiments.locks import is_held, running
-from mloml.experiments.manifest import Source, write_manifest
+from mloml.experiments.manifest import Source, other_settings, write_manifest
 from mloml.experiments.plan import Plan, in_turn, make_plan
 from mloml.experiments.store import Record, Store, cells_frame
 from mloml.files import clear, write_atomically
@@ -97,7 +97,7 @@ def run_study(
     *,
     command: Command | None = None,
     only_at_end: bool = False,
-    one_line: str = "",
+    board: Board | None = None,
 ) -> StudyResult:
     """Compute the cells of a study that are not stored yet, and write its result files.
 
@@ -112,8 +112,8 @@ def run_study(
         That asked for the study; this process's by default.
     only_at_end : bool
         Do not call ``refresh`` while cells come in.
-    one_line : str
-        Say what came out in one line that begins with this, instead of tables: for a job of a sweep.
+    board : Board, optional
+        That shows the progress of several studies, such as the jobs of a sweep; what came out is not printed.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def run_study(
         With code 130 after Ctrl-C, when the store is consistent and the files are written.
     """
     folder = Path(folder or Path(study.execution.results, study.name))
-    run = Run(study, folder, None if only_at_end else refresh, command or process_command(), one_line)
+    run = Run(study, folder, None if only_at_end else refresh, command or process_command(), board)
     run.store.require_writable()
     with one_interruption(), running(folder):
         try:
@@ -138,14 +138,14 @@ class Run:
     """The state of one run."""
 
     def __init__(
-        self, study: Study, folder: Path, refresh: Refresh | None, command: Command, one_line: str
+        self, study: Study, folder: Path, refresh: Refresh | None, command: Command, board: Board | None
     ) -> None:
         from rich.console import Console
 
         self.study, self.folder, self.refresh = study, folder, refresh
-        self.command, self.one_line = command, one_line
+        self.command, self.board = command, board
         self.store = Store(Path(study.execution.results, "store"))
-        self.console = Console(highlight=False)
+        self.console = board.console if board else Console(highlight=False)
         self.started = time.time()
         self.plan: Plan | None = None
         self.records: dict[str, Record] = {}
@@ -155,7 +155,7 @@ class Run:
 
     def carry_out(self, refresh: Refresh | None) -> StudyResult:
         """Compute what is missing, write the files, print what came out."""
-        from mloml.experiments.progress import in_one_line, print_summary
+        from mloml.experiments.progress import print_summary
 
         self.plan = self._take_stock()
         self._seal("running", self._write_cells())
@@ -167,16 +167,19 @@ class Run:
         except MlomlError as error:
             with suppress(StoreError):
                 self.save("interrupted")
+            if not str(error):  # nobody reads on
+                raise
             raise type(error)(f"{error}; {self.count()}; to go on: {self.command.typed}") from None
-        if self.one_line:
-            self.say(f"{self.one_line}: {in_one_line(result)}")
-        else:
+        if self.board is None:
             print_summary(result, self.console, headline)
         return result
 
     def say(self, line: str) -> None:
         """Print a line as it is."""
-        self.console.print(line, soft_wrap=True, markup=False)
+        if self.board is not None:
+            self.board.say(line)
+        else:
+            self.console.print(line, soft_wrap=True, markup=False)
 
     def count(self) -> str:
         """Say in words how many cells are stored."""
@@ -201,12 +204,14 @@ class Run:
         require_current_code(algorithm.learner for algorithm in self.study.algorithms)
         self.store.clear_leftovers()
         clear(self.folder, ".*.tmp")
+        if changed := other_settings(self.folder, self.study):
+            self.say(f"replaced: {self.folder} held a run with other {', '.join(changed)}")
         plan = make_plan(self.study, self.say)
         self.records = self.store.get_all(plan.cells)
         for path, reason in self.store.damaged.items():
             self.say(f"damaged: {path} is computed again ({reason})")
         # Jobs of a sweep differ by design: what the others stored is not stale.
-        for line in [] if self.one_line else stale_lines(self.store, self._wanted(plan)):
+        for line in [] if self.board else stale_lines(self.store, self._wanted(plan)):
             self.say(line)
         return plan
 
@@ -217,25 +222,31 @@ class Run:
 
     def _execute(self, plan: Plan) -> None:
         """Compute what is missing."""
-        from mloml.experiments.backends import open_backend
+        from mloml.experiments.backends import LocalBackend, open_backend
         from mloml.experiments.progress import Board, cell_count
 
         wanted = in_turn(self._wanted(plan))
         reused = f"{cell_count(len(self.records))} reused"
-        if not self.one_line and (self.records or not wanted):
+        if self.board is None and (self.records or not wanted):
             self.say(f"{reused}, {len(wanted)} to compute" if wanted else f"nothing to compute: {reused}")
+        board = self.board or Board(self.console, wanted)
+        for record in self.records.values():
+            board.estimate.learn(record)
+        keys = {cell.key for cell in wanted}
+        for cell in (cell for cell in plan.cells if self.board and cell.key not in keys):
+            board.count(cell)
         if not wanted:
             return
         run = uuid4().hex
         jobs = [plan.job(cell, self.store.folder, run) for cell in wanted]
         backend = open_backend(self.study.execution, Path(self.study.execution.results, "jobs"))
-        board = Board(self.console, wanted, backend.n_jobs, lines=not self.one_line)
-        with closing(backend), board:
-            for record in self.records.values():
-                board.estimate.learn(record)
+        board.estimate.workers = backend.n_jobs
+        with closing(backend), nullcontext() if self.board else board:
             if backend.remark:
                 board.say(backend.remark)
             try:
+                if isinstance(backend, LocalBackend):
+                    backend.compile(jobs, board.compiling)
                 with closing(final_outcomes(backend, jobs, self.store, board.say)) as outcomes:
                     self._follow(outcomes, {cell.key: cell for cell in wanted}, board)
             except KeyboardInterrupt:

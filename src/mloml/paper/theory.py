@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from mloml.arrays import Array, Codes, Triplets
 from mloml.datasets import load
 from mloml.experiments.refit import Halves, halves, refit
-from mloml.learners import MLOML
+from mloml.learners import PaperMLOML
 from mloml.learners.triplets import scan_triplets
 from mloml.paper.proposition1 import layer_geometry
 from mloml.paper.theorem1 import follow, layers_frame
@@ -101,7 +101,7 @@ def follow_weights(
     """
     rows = []
     for activation, local_loss, rate in product(activations, local_losses, rates):
-        model = MLOML(
+        model = PaperMLOML(
             activation=activation, propagation="fbp", gamma=1e-2, rate=rate, local_loss=local_loss,
             scans=n_scans, random_state=half.seed, scale=None,
         )  # fmt: skip

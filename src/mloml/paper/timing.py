@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 
 from mloml.arrays import Array, Codes, Triplets
 from mloml.experiments.refit import Halves
-from mloml.learners import MLOML, MOML, OPML
+from mloml.learners import MOML, OPML, PaperMLOML
+from mloml.learners.linalg import FAILURES, UPDATES
 from mloml.learners.triplets import differences
 from mloml.paper.theory import triplet_scans
 
@@ -32,7 +33,11 @@ def time_updates(half: Halves, n_scans: int, repeats: int = 9) -> pd.DataFrame:
     drawing triplets, checking input and, for "moml" (the explicit metric), the decomposition of M;
     "moml_frame" keeps a factor of M up to date in every step. Returns one row per run.
     """
-    learners = {"opml": OPML(GAMMA), "moml": MOML(GAMMA, cone="free"), "moml_frame": MOML(GAMMA)}
+    learners = {
+        "opml": OPML(gamma=GAMMA),
+        "moml": MOML(gamma=GAMMA, cone="free"),
+        "moml_frame": MOML(gamma=GAMMA),
+    }
     # One call for all scans: what is timed is the compiled loop, not the way into it.
     triplets = np.concatenate(list(islice(triplet_scans(half.y, half.seed), n_scans)))
     rows = []
@@ -40,7 +45,7 @@ def time_updates(half: Halves, n_scans: int, repeats: int = 9) -> pd.DataFrame:
         for run in range(-1, repeats):  # the first compiles and warms the caches
             for name, learner in learners.items():
                 seconds = _time_loop(learner, half.X, triplets)
-                counts = len(triplets), learner.n_updates_, learner.n_cone_failures_
+                counts = len(triplets), *learner._state.counts[[UPDATES, FAILURES]]
                 rows.append((name, run, half.X.shape[1], *counts, seconds))
     return pd.DataFrame(rows[len(learners) :], columns=UPDATE_COLUMNS)
 
@@ -48,14 +53,12 @@ def time_updates(half: Halves, n_scans: int, repeats: int = 9) -> pd.DataFrame:
 def _time_loop(learner: MOML | OPML, X: Array, triplets: Triplets) -> float:
     """Return the seconds from the learner's start to its last triplet."""
     learner._forget()
-    learner._state = learner._new_state(X.shape[1], X)
+    learner._start(X, GAMMA)
     D = np.empty((len(triplets), 3, X.shape[1]))
     differences(X, triplets, D)
     start = time.perf_counter()
-    learner._learn(D, triplets)
-    seconds = time.perf_counter() - start
-    learner._finish()
-    return seconds
+    learner._learn(learner._state, D, triplets)
+    return time.perf_counter() - start
 
 
 def cost_per_triplet(
@@ -81,7 +84,7 @@ def cost_per_triplet(
         for features, activation in product(widths, activations):
             X, y = _unit_rows(rows, features)
             learners = {
-                strategy: MLOML(
+                strategy: PaperMLOML(
                     n_layers=3, activation=activation, propagation=strategy, scans=scans + 1, gamma=1e-2,
                     rate=1e-4, random_state=0, scale=None,
                 ).fit(X, y)  # compiles, and warms the caches
@@ -96,7 +99,7 @@ def cost_per_triplet(
     return pd.DataFrame(table, columns=COST_COLUMNS)
 
 
-def _time_scans(learner: MLOML, X: Array, y: Codes) -> float:
+def _time_scans(learner: PaperMLOML, X: Array, y: Codes) -> float:
     """Return the microseconds of processor time per triplet of all scans but the first."""
     run = learner.iter_scans(X, y)
     next(run)

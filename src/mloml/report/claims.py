@@ -15,11 +15,12 @@ from mloml.paper.comparison import AGREES, HIGHER, LOWER
 from mloml.paper.interpretations import UNSEEN, look_of
 from mloml.paper.published import ACCIDENTS
 from mloml.paper.statistics import OUTCOMES, median_time
+from mloml.report.document import TRIAL_ONLY
 
 REPRODUCED, IN_PART, NOT = "reproduced", "reproduced in part", "not reproduced"
 FALSE, UNTESTED = "false", "not tested"
 # The only words a verdict may be: false is for theorems, not tested for what has not been run.
-VERDICTS = (REPRODUCED, IN_PART, NOT, FALSE, UNTESTED)
+VERDICTS = (REPRODUCED, IN_PART, NOT, FALSE, UNTESTED, TRIAL_ONLY)
 
 OWN = ("moml", "mloml_t", "mloml_s", "mloml_r")
 OTHERS = ("euclidean", "lmnn", "kissme", "lmdml", "mlcc", "rdml", "lego", "oasis", "opml", "slmoml")
@@ -46,8 +47,8 @@ class Claim:
 
     Parameters
     ----------
-    name, claim, paper : str
-        What is claimed, and what the paper reports for it.
+    name, short, claim, paper : str
+        What is claimed, in at most eight words and in full, and what the paper reports for it.
     tables : list of str
         ``artefact/table``: the CSV files that ``judge`` gets, in this order; the first is linked.
     measured : str
@@ -63,6 +64,7 @@ class Claim:
     """
 
     name: str
+    short: str
     claim: str
     paper: str
     tables: list[str]

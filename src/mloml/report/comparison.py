@@ -129,7 +129,7 @@ def _agreement(verdicts: pd.DataFrame, labels: Labels, name: str, ready: bool) -
         return ()
     datasets = labels.starred(row for row in labels.counted if row in set(shown["dataset"]))
     algorithms = {
-        column: f"{labels.groups.get(column, '')}\n{title}".strip()
+        column: title.replace(" ", "\n")
         for column, title in labels.starred(labels.algorithms).items()
         if column in set(shown["algorithm"])
     }

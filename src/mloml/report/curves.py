@@ -45,7 +45,7 @@ def curves_artefact(
     along: str,
     comparisons: Mapping[str, Comparison],
     references: Mapping[str, str],
-    pairs: Sequence[str] = (),
+    groups: Mapping[str, Sequence[str]] | None = None,
 ) -> Artefact:
     """Return the figure of a study that recorded the errors along its layers or scans.
 
@@ -59,22 +59,23 @@ def curves_artefact(
         By the names that the template calls them: the template gets the counts of each.
     references : mapping
         For a curve, the method to which its band is the paired difference.
-    pairs : sequence of str
-        Algorithms that come first in the legend, two and two.
+    groups : mapping, optional
+        Algorithms that share a panel, by its heading; the first two of each are neighbours in the legend.
     """
     labels, study = labels_of(result), result.study
     frame = curve_frame(result.records, f"{along}_errors", along)
     there = set(frame["dataset"])
     datasets = labels.starred(config.name for config in study.datasets if config.name in there)
     known = [algorithm.name for algorithm in study.algorithms]
-    algorithms = labels.starred(dict.fromkeys([*(a for a in pairs if a in known), *known]))
+    first = [name for group in (groups or {}).values() for name in group[:2] if name in known]
+    algorithms = labels.starred(dict.fromkeys([*first, *known]))
     compared = {
         key: compare_curves(frame, along, list(datasets), asked, study.protocol.splits)
         for key, asked in comparisons.items()
     }
     counts = {key: count_differences(part, datasets) for key, part in compared.items()}
     numbers = plotted_numbers(frame, along, references)
-    draw = partial(curves_figure, numbers, along, datasets, algorithms, AXES[along])
+    draw = partial(curves_figure, numbers, along, datasets, algorithms, AXES[along], groups)
     figure = Figure(name, draw, f"Mean error by {along}", numbers, ready=bool(datasets))
     filled = [part for part in compared.values() if len(part)] or [pd.DataFrame(columns=COLUMNS)]
     every = Table("comparisons", pd.concat(filled, ignore_index=True), "Both tests of every comparison")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 DASH = "–"
+# In place of a verdict, where a run is too small for one.
+TRIAL_ONLY = "trial only"
 # Filled: the reference is significantly better than the column; open: significantly worse.
 MARKS = {"win": "•", "loss": "◦"}
 

@@ -30,6 +30,7 @@ class Labels:
     uncounted : datasets shown below the rule
     groups : heading above an algorithm's column, by name
     regenerated : datasets whose rows are another draw than the paper's
+    trial : whether the run is too small for verdicts
     """
 
     datasets: Mapping[str, str]
@@ -40,6 +41,7 @@ class Labels:
     uncounted: frozenset[str] = frozenset()
     groups: Mapping[str, str] = field(default_factory=dict)
     regenerated: frozenset[str] = frozenset()
+    trial: bool = False
 
     def note_of(self, name: str) -> str:
         """Return the footnote of a dataset or algorithm; why a dataset is missing comes before all else."""
@@ -62,21 +64,26 @@ class Labels:
 
 
 def labels_of(result: StudyResult, groups: Mapping[str, str] | None = None) -> Labels:
-    """Return the labels of a study's tables: the paper's order first, then whatever else is in the study."""
+    """Return the labels of a study's tables: the paper's order first, then whatever else is in the study.
+
+    A table of one's own (with a reference) has its own order and titles, and counts every dataset.
+    """
     study = result.study
+    own = study.reference is not None
     configs = {config.name: config for config in study.datasets}
     titles = {algorithm.name: algorithm.title for algorithm in study.algorithms}
     # Only Table II has an order in the paper that a study may not follow.
-    printed = [] if groups else [name for name in ALGORITHMS.values() if name in titles]
+    printed = [] if groups or own else [name for name in ALGORITHMS.values() if name in titles]
     regenerated = {name for name, source in result.sources.items() if source.regenerated}
     notes = {algorithm.name: algorithm.note for algorithm in study.algorithms if algorithm.note}
     for name, config in configs.items():
         parts = [config.footnote, REGENERATED if name in regenerated else ""]
         if note := "; ".join(filter(None, parts)):
             notes[name] = note
-    uncounted = not_counted(study.protocol.name) & frozenset(configs)
+    uncounted = frozenset() if own else not_counted(study.protocol.name) & frozenset(configs)
+    rows = {name: _title(configs[name], uncounted) for name in sorted(configs, key=_place)}
     return Labels(
-        datasets={name: _title(configs[name], uncounted) for name in sorted(configs, key=_place)},
+        datasets={name: config.title for name, config in configs.items()} if own else rows,
         algorithms={name: titles[name] for name in dict.fromkeys([*printed, *titles])},
         splits=study.protocol.splits,
         notes=notes,
@@ -84,6 +91,7 @@ def labels_of(result: StudyResult, groups: Mapping[str, str] | None = None) -> L
         uncounted=uncounted,
         groups=groups or {},
         regenerated=frozenset(regenerated & set(configs)),
+        trial=study.protocol.is_trial,
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import pandas as pd
 import yaml
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-from PIL import Image
+from markupsafe import Markup, escape
+from PIL import Image, ImageOps
 
 from mloml.report.figures.style import DRAWN_PER_INCH
 from mloml.report.publish import DOCUMENT, FORMAT, write_file
@@ -31,6 +31,13 @@ ELSEWHERE = ("store", "runs", "sweeps", "report", "reference")
 PIXELS_PER_INCH = 140
 # In a picture of lines, points and type that is enough, and a third of the bytes.
 COLOURS = 64
+# Width and height of a card's picture, in pixels, and how wide a part of the picture it shows.
+THUMBNAIL, CORNER = (224, 140), 1200
+# Shorter paragraphs may come again.
+SHORT = 60
+# Every difference from the paper, as Tables II and III publish it.
+AGREEMENT = "agreement.csv"
+WORDS, NUMBERS = ["dataset", "algorithm", "verdict"], ["paper_mean", "our_mean", "difference", "low", "high"]
 
 
 @dataclass
@@ -42,8 +49,12 @@ class Section:
     about: str = ""
     command: str = ""
     artefact: str = ""
-    headline: str = ""
+    card: str = ""
     html: str = ""
+    thumbnail: str = ""
+    titles: dict[str, str] = field(default_factory=dict)
+    bars: list[tuple[str, dict[str, int]]] = field(default_factory=list)
+    points: list[dict[Any, Any]] = field(default_factory=list)
     failures: list[dict[Any, str]] = field(default_factory=list)
     manifests: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -95,22 +106,26 @@ def _fill(section: Section, folder: Path) -> None:
     read = {path.parent.name: _read(path, section.problems) for path in manifests}
     section.manifests = {name: content for name, content in read.items() if content}
     for path in (path.with_name("failures.csv") for path in manifests):
-        section.failures += _failures(path, section.problems)
+        section.failures += _rows(path, section.problems, dtype=str)
     document = _read(folder / DOCUMENT, section.problems) if (folder / DOCUMENT).is_file() else {}
-    words = [document.get(name) for name in ("title", "about", "command", "headline", "html", "name")]
+    words = [document.get(name) for name in ("title", "about", "command", "html", "name")]
     if document and (document.get("format") != FORMAT or not all(isinstance(word, str) for word in words)):
         section.problems.append(f"{section.name}/{DOCUMENT} is of another version; run its command again.")
     elif document:
         beside = "" if section.name == document["name"] else f" ({section.name})"
         section.artefact, section.title = document["name"], document["title"] + beside
         section.about, section.command = document["about"], document["command"]
-        section.headline = document["headline"]
+        for name in ("card", "titles", "bars"):  # earlier revisions did not write all of them
+            if isinstance(document.get(name), type(getattr(section, name))):
+                setattr(section, name, document[name])
+        points = _rows(folder / AGREEMENT, section.problems, usecols=[*WORDS, *NUMBERS])
+        section.points = [row for row in points if all(isinstance(row[name], float) for name in NUMBERS)]
         section.html = Markup(_placed(document["html"], section, folder))
 
 
-def _failures(path: Path, problems: list[str]) -> list[dict[Any, str]]:
+def _rows(path: Path, problems: list[str], **options: Any) -> list[dict[Any, Any]]:
     try:
-        return pd.read_csv(path, dtype=str).fillna("").to_dict("records") if path.is_file() else []
+        return pd.read_csv(path, **options).fillna("").to_dict("records") if path.is_file() else []
     except (OSError, ValueError) as error:
         problems.append(f"{path.parent.name}/{path.name} could not be read: {error}")
         return []
@@ -126,21 +141,43 @@ def _placed(html: str, section: Section, folder: Path) -> str:
 
 
 def _picture(path: Path, section: Section) -> str:
-    """Return the beginning of an image tag with a PNG of few colours inside."""
+    """Return the beginning of an image tag with few colours inside; the first is on the card too."""
     try:
-        data = path.read_bytes()
-        with Image.open(BytesIO(data)) as image:
-            width = image.width * PIXELS_PER_INCH // DRAWN_PER_INCH
-            flat = Image.new("RGB", image.size, "white")
-            flat.paste(image, mask=image.getchannel("A") if "A" in image.getbands() else None)
+        with Image.open(path) as image:
+            width, height = (size * PIXELS_PER_INCH // DRAWN_PER_INCH for size in image.size)
+            flat = image.convert("RGB")
     except (OSError, SyntaxError):
         section.problems.append(f"{section.name}/{path.name} is not a whole picture; run the command again.")
         return '<img src="data:,"'
-    stream = BytesIO()
+    if not section.thumbnail:  # of a corner: a picture of many panels would not be recognised
+        corner = flat.crop((0, 0, min(flat.width, CORNER), flat.height))
+        small = ImageOps.fit(corner, THUMBNAIL, Image.Resampling.LANCZOS, centering=(0, 0))
+        section.thumbnail = _inside(small, quality=75)
     few = flat.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    few.save(stream, "PNG", optimize=True)
-    smaller = min(data, stream.getvalue(), key=len)
-    return f'<img width="{width}" src="data:image/png;base64,{base64.b64encode(smaller).decode()}"'
+    source = _inside(few.convert("RGB"), lossless=True)
+    return f'<img width="{width}" height="{height}" src="{source}"'
+
+
+def _inside(image: Image.Image, **options: Any) -> str:
+    """Return a picture as an address that holds it."""
+    stream = BytesIO()
+    image.save(stream, "WEBP", **options)
+    return f"data:image/webp;base64,{base64.b64encode(stream.getvalue()).decode()}"
+
+
+def _once(sections: list[Section]) -> None:
+    """Leave every paragraph at its first place; in other sections a link leads there."""
+    owners: dict[str, Section] = {}
+    for section in sections:
+        pieces, linked = re.split(r"(<p>.*?</p>)", section.html, flags=re.DOTALL), {section.name}
+        for place, piece in enumerate(pieces):
+            if owner := owners.get(piece):
+                link = f'<p>Read as in <a href="#{owner.anchor}">{escape(owner.title)}</a>.</p>'
+                pieces[place] = "" if owner.name in linked else link
+                linked.add(owner.name)
+            elif piece.startswith("<p>") and len(piece) > SHORT:
+                owners[piece] = section
+        section.html = Markup("".join(pieces))
 
 
 def page_html(sections: list[Section]) -> str:
@@ -152,6 +189,7 @@ def page_html(sections: list[Section]) -> str:
     style, script = ((folder / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     # The browser runs no other script than this one, whatever stands in somebody's results.
     script_hash = base64.b64encode(sha256(script.encode()).digest()).decode()
+    _once(sections)
     origins = [_origin(section, name) for section in sections for name in section.manifests]
     files = {"style": Markup(style), "script": Markup(script), "script_hash": script_hash}
     return environment.get_template("report.html").render(sections=sections, origins=origins, **files)

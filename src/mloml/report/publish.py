@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from mloml.files import write_atomically
-from mloml.report.document import Artefact, Figure
+from mloml.paper.comparison import AGREES
+from mloml.paper.interpretations import DECIDED
+from mloml.report.document import TRIAL_ONLY, Artefact, Figure
 from mloml.report.figures.style import METADATA, paper_style
 from mloml.report.labels import labels_of
 from mloml.report.latex import grid_to_latex
@@ -24,10 +27,12 @@ if TYPE_CHECKING:
 # What the HTML page shows of an artefact, except for its pictures.
 DOCUMENT = "artefact.json"
 FORMAT = 2
+TRIAL = "Not conclusive: a trial run (protocol {name}, {splits} splits)."
 
 
 def publish(artefact: Artefact, recipe: Recipe, context: Mapping[str, Any], folder: Path) -> str:
     """Write CSV, LaTeX, PNG, PDF, a page in Markdown and ``artefact.json``; return the headline."""
+    artefact = without_verdicts(artefact) if context["trial"] else artefact
     words = render(artefact, recipe.template, context)
     for table in artefact.tables:
         write_csv(folder / f"{table.name}.csv", table.frame)
@@ -35,18 +40,45 @@ def publish(artefact: Artefact, recipe: Recipe, context: Mapping[str, Any], fold
             caption, *remarks = words.captions.get(table.name) or [table.title]
             write_file(folder / f"{table.name}.tex", grid_to_latex(table.latex, caption, remarks))
     for figure in artefact.figures:
-        _write_figure(figure, folder)
+        write_figure(figure, folder)
     write_file(folder / f"{recipe.name}.md", words.markdown)
     document = {"format": FORMAT, "name": recipe.name, "headline": words.headline, "html": words.html}
+    document |= {"card": words.card, "bars": words.bars}
     document |= {key: context[key] for key in ("title", "about", "command", "titles")}
     write_file(folder / DOCUMENT, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     return words.headline
 
 
+def without_verdicts(artefact: Artefact) -> Artefact:
+    """Return the artefact of a trial: no verdicts, and nothing that counts agreement with the paper."""
+
+    def judged(frame: object) -> list[str]:
+        names = list(map(str, frame)) if isinstance(frame, pd.DataFrame) else []
+        return [name for name in names if name.startswith(("verdict", "same_conclusion"))]
+
+    def plain(value: Any) -> Any:
+        return value.assign(**dict.fromkeys(judged(value), TRIAL_ONLY)) if judged(value) else value
+
+    tables = [table for table in artefact.tables if not {AGREES, DECIDED} & set(table.frame)]
+    return Artefact(
+        {name: plain(value) for name, value in artefact.values.items()},
+        tuple(replace(t, numbers=plain(t.numbers), latex=None) if judged(t.numbers) else t for t in tables),
+        tuple(figure for figure in artefact.figures if not judged(figure.numbers)),
+    )
+
+
 def context_of(recipe: Recipe, results: Sequence[StudyResult], command: str = "") -> dict[str, Any]:
     """Return what every template may mention besides its artefact's own values."""
     context: dict[str, Any] = {"title": recipe.title, "about": recipe.about, "command": command}
-    context |= {"titles": {}, "notes": [], "missing": {}, "done": 0, "cells": 0, "finished": True}
+    context |= {
+        "titles": {},
+        "notes": [],
+        "missing": {},
+        "done": 0,
+        "cells": 0,
+        "finished": True,
+        "trial": "",
+    }
     for result in results:
         labels = labels_of(result)
         shown = labels.starred([*labels.datasets, *labels.algorithms])
@@ -54,6 +86,8 @@ def context_of(recipe: Recipe, results: Sequence[StudyResult], command: str = ""
         notes = [(title, labels.notes[name]) for name, title in shown.items() if labels.notes.get(name)]
         context |= {name: getattr(protocol, name) for name in ("splits", "folds", "scans", "seed")}
         context |= {"protocol": protocol.name, "command": result.command}
+        if protocol.is_trial and recipe.work == "cells":
+            context["trial"] = TRIAL.format(name=protocol.name, splits=protocol.splits)
         context["titles"] |= labels.algorithms
         context["notes"] = list(dict.fromkeys([*context["notes"], *notes]))
         context["missing"] |= result.missing
@@ -75,7 +109,7 @@ def write_csv(path: Path, frame: pd.DataFrame) -> None:
     write_file(path, frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
 
 
-def _write_figure(figure: Figure, folder: Path) -> None:
+def write_figure(figure: Figure, folder: Path) -> None:
     """Write the picture in each format, the same bytes whatever the day, and its numbers."""
     if figure.numbers is not None:
         write_csv(folder / f"{figure.name}.csv", figure.numbers)

@@ -25,6 +25,10 @@ ORDER = (
 )  # fmt: skip
 
 
+# A table of one's own, which is no artefact of the project.
+OWN = "mloml.report.compare"
+
+
 class Measured(NamedTuple):
     """What ``before`` found where there are no cells, on which data, and why others are missing."""
 
@@ -92,6 +96,7 @@ def recipes() -> dict[str, Recipe]:
 def find_recipe(name: str) -> Recipe:
     """Return a recipe by its name, or that of an importable module of one's own: ``package.module``."""
     known = recipes()
+    name = OWN if name == "compare" else name
     if "." in name or (name not in known and name.isidentifier() and find_spec(name) is not None):
         try:
             return _recipe_of(name)

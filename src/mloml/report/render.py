@@ -18,12 +18,22 @@ TEMPLATES = PackageLoader("mloml.report", "templates")
 NAMES = ("algorithm", "reference", "activation")
 # Longer tables, mostly numbers behind a curve, are named, not shown: pages must be easy to send.
 MOST_ROWS = 160
+# Longer tables are folded on the HTML page, unless they are an artefact's first.
+FEW_ROWS = 14
+# Longer texts are no numbers with marks; tables with still longer ones hold sentences.
+MOST_LETTERS, SENTENCE = 40, 90
 
 
 class Words(NamedTuple):
-    """What a template says; ``captions`` holds the paragraphs below each table, without markup."""
+    """What a template says; ``captions`` holds the paragraphs below each table, without markup.
+
+    ``card`` is the artefact's number and, after a bar, what it counts;
+    ``bars`` are titles and numbers of verdicts by word. Both are for the first screen of the HTML page.
+    """
 
     headline: str
+    card: str
+    bars: list[tuple[str, dict[str, int]]]
     markdown: str
     html: str
     captions: dict[str, list[str]]
@@ -33,9 +43,10 @@ def render(artefact: Artefact, template: Path | None, context: Mapping[str, Any]
     """Render an artefact's template; without one, its tables and figures follow each other."""
     values, titles = {**context, **artefact.values}, context["titles"]
     plain, html = Plain(artefact, titles), Html(artefact, titles)
-    headline, _ = plain.page(template, values)
+    (headline, card), _ = plain.page(template, values)
     _, markdown = Markdown(artefact, titles).page(template, values)
-    return Words(headline, markdown, html.finished(html.page(template, values)[1]), plain.captions)
+    text = html.finished(html.page(template, values)[1])
+    return Words(headline, card, plain.bars, markdown, text, plain.captions)
 
 
 class Plain:
@@ -49,10 +60,11 @@ class Plain:
         self.headings = {table.name: table.title for table in artefact.tables}
         self.headings |= {figure.name: figure.title for figure in artefact.figures}
         self.captions: dict[str, list[str]] = {}
+        self.bars: list[tuple[str, dict[str, int]]] = []
         self.mentioned: set[str] = set()
 
-    def page(self, template: Path | None, context: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the headline and the whole page."""
+    def page(self, template: Path | None, context: Mapping[str, Any]) -> tuple[list[str], str]:
+        """Return headline and card, and the whole page."""
         folders = [FileSystemLoader(template.parent)] if template else []
         environment = Environment(
             loader=ChoiceLoader([*folders, TEMPLATES]),
@@ -63,12 +75,19 @@ class Plain:
         )
         environment.filters |= {"number": number, "percent": lambda share: f"{100 * share:.0f} %"}
         environment.globals |= {"table": self.table, "figure": self.figure, "rest": self.rest, "code": code}
-        environment.globals |= {"names": [*self.headings], "figures": self.figures}
+        environment.globals |= {
+            "names": [*self.headings],
+            "figures": self.figures,
+            "bar": self.bar,
+            "trial": "",
+        }
         found = environment.get_template(template.name if template else "artefact.md")
         everything = found.new_context(dict(context))
-        headline = "".join(found.blocks["headline"](everything)) if "headline" in found.blocks else ""
+        blocks = [found.blocks.get(name, lambda _: "")(everything) for name in ("headline", "card")]
+        if context.get("trial"):
+            blocks[0] = str(context["trial"])
         text = re.sub(r"\n{3,}", "\n\n", found.render(context))
-        return " ".join(headline.split()), text.strip() + "\n"
+        return [" ".join("".join(words).split()) for words in blocks], text.strip() + "\n"
 
     def escape(self, value: object) -> str:
         """Return a value as it stands in the text."""
@@ -84,6 +103,11 @@ class Plain:
         """Print a figure of the artefact; a ``call`` block is its caption."""
         figure = self.figures[name]
         return self._place("", caller, lambda words: self.draw_figure(figure, words))
+
+    def bar(self, title: str, counts: Mapping[str, int]) -> str:
+        """Keep numbers of verdicts, by word, for the HTML page; these words are badges in its tables."""
+        self.bars.append((title, {word: count for word, count in counts.items() if count}))
+        return ""
 
     def rest(self) -> Markup:
         """Print what tables the text did not mention."""
@@ -146,43 +170,69 @@ class Html(Markdown):
     def __init__(self, artefact: Artefact, titles: Mapping[str, str]) -> None:
         super().__init__(artefact, titles)
         environment = Environment(loader=TEMPLATES, autoescape=True, trim_blocks=True)
-        environment.filters |= {"inline": lambda text: Markup(_markdown.renderInline(text))}
+        environment.filters["inline"] = lambda text: Markup(_markdown.renderInline(text))
+        environment.filters["marked"] = _marked
         self._macros: Any = environment.get_template("table.html").module
         self._token = secrets.token_hex(8)
-        self._parts: list[str] = []
+        self._parts: dict[str, str] = {}
 
     def finished(self, text: str) -> str:
-        """Return the page's text as HTML, tables and figures in their places; the title is the page's own."""
+        """Return the page's text as HTML: the first picture, the first table, then all else in its place.
+
+        The title is the page's own; a heading without anything below it goes.
+        """
         html = re.sub(r"(</?h)2>", r"\g<1>3>", _markdown.render(text.partition("\n")[2]))
-        return re.sub(rf"<p>{self._token}-(\d+)</p>", lambda found: self._parts[int(found[1])], html)
+        for kind in ("table", "figure"):
+            first = next((f"<p>{token}</p>" for token in self._parts if token.startswith(kind)), "")
+            html = first + html.replace(first, "", 1)
+        html = re.sub(r"<h[3-6]>[^<]*</h[3-6]>\s*(?=<h3>|$)", "", html)
+        return re.sub(rf"<p>(\w+-{self._token}-\d+)</p>", lambda found: self._parts[found[1]], html)
 
     def draw_table(self, numbers: pd.DataFrame | Grid, name: str, words: list[str]) -> str:
-        """Return the token of a table."""
-        return self._keep(self._drawn(numbers, name, words))
+        """Return the token of a table; a long one is folded, unless it is the first."""
+        rows = [*numbers.rows, *numbers.uncounted] if isinstance(numbers, Grid) else numbers
+        fold = len(rows) > FEW_ROWS and any(token.startswith("table") for token in self._parts)
+        return self._keep("table", self._drawn(numbers, name, words, fold))
 
     def draw_figure(self, figure: Figure, words: list[str]) -> str:
         """Return the token of a picture; the page puts the file's content into it."""
-        return self._keep(self._macros.figure(figure, words))
+        return self._keep("figure", self._macros.figure(figure, words))
 
     def draw_rest(self, names: Sequence[str]) -> str:
         """Return the token of folded tables."""
-        drawn = {name: self._drawn(self.tables[name], name, []) for name in names}
-        return self._keep("".join(self._macros.folded(n, self.headings[n], d) for n, d in drawn.items()))
+        return self._keep("rest", "".join(self._drawn(self.tables[name], name, [], True) for name in names))
 
-    def _keep(self, html: str) -> str:
-        self._parts.append(html)
-        return f"{self._token}-{len(self._parts) - 1}"
+    def _keep(self, kind: str, html: str) -> str:
+        token = f"{kind}-{self._token}-{len(self._parts)}"
+        self._parts[token] = html
+        return token
 
-    def _drawn(self, numbers: pd.DataFrame | Grid, name: str, words: list[str]) -> Markup:
-        if isinstance(numbers, Grid):
-            drawn: Markup = self._macros.grid(numbers, MARKS, name, words)
+    def _drawn(self, numbers: pd.DataFrame | Grid, name: str, words: list[str], fold: bool) -> Markup:
+        words = words or [self.headings.get(name, "")]
+        if isinstance(numbers, Grid) and name not in self.mentioned and _longest(numbers) > SENTENCE:
+            drawn: Markup = self._macros.too_long(name, len(numbers.rows))  # the text has its sentences
+        elif isinstance(numbers, Grid):
+            drawn = self._macros.grid(numbers, MARKS, name, words, fold)
         elif len(numbers) > MOST_ROWS:
             drawn = self._macros.too_long(name, len(numbers))
         else:
             rows = printed(numbers, self.titles)
             kinds = ["number" if kind.kind in "if" else "" for kind in numbers.dtypes]
-            drawn = self._macros.frame(_headings(numbers), rows, kinds, name, words)
+            badges = {word for _, counts in self.bars for word in counts}
+            drawn = self._macros.frame(_headings(numbers), rows, kinds, name, words, fold, badges)
         return drawn
+
+
+def _longest(grid: Grid) -> int:
+    return max((len(entry.text) for row in grid.rows for entry in row.entries), default=0)
+
+
+def _marked(text: str) -> Markup:
+    """Return a cell's text as HTML: a mark behind a number has a place, which is as wide without one."""
+    html = _markdown.renderInline(text)
+    if re.match(r"[-−+]?\.?\d", text) and len(text) < MOST_LETTERS:
+        html = re.sub(r"(?<=[\d)]) ?(\([•◦]\)|[•◦↑↓†]|)(?= /|$)", r'<span class="mark">\1</span>', html)
+    return Markup(html)
 
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")

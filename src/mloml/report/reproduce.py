@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from mloml.command_line import Command, Words, process_command
-from mloml.config.compose import compose_members, compose_study, search_path
+from mloml.config.compose import compose_members, compose_study, own_folder
+from mloml.config.overrides import having, search_path
 from mloml.config.schema import Study
 from mloml.errors import ConfigError, MlomlError
 from mloml.experiments.manifest import Source, write_manifest
@@ -19,6 +20,13 @@ from mloml.output import OutputError, run_program
 from mloml.report.page import write_report
 from mloml.report.publish import context_of, publish
 from mloml.report.recipe import Recipe, find_recipe, recipes
+
+COMPARE_HELP = """\
+mloml compare datasets=[..] algorithms=[..] [reference=NAME] [overrides] [--config-dir FOLDER]
+  A table of your own: errors, win/tie/loss of the reference (default: the first algorithm), ranks, a figure.
+  mloml compare 'datasets=[iris,wine]' 'algorithms=[euclidean,kissme,moml]' reference=moml
+  mloml compare 'datasets=[{use: csv, path: mine.csv, label: class}]' 'algorithms=[euclidean,moml]'
+"""
 
 REPORT_HELP = """\
 mloml report [execution.results=FOLDER]
@@ -43,8 +51,9 @@ def run(arguments: Sequence[str], command: Command) -> int:
     command : Command
         That asked for it.
     """
-    if not arguments or {"-h", "--help"} & set(arguments):
-        print(REPORT_HELP if "report" in arguments[:1] else _list_of_artefacts(), end="")
+    if list(arguments) in ([], ["compare"]) or {"-h", "--help"} & set(arguments):
+        helps = {"report": REPORT_HELP, "compare": COMPARE_HELP}
+        print(helps.get("".join(arguments[:1])) or _list_of_artefacts(), end="")
         return 0
     name, words = arguments[0], Words.of(arguments[1:])
     if words.cfg:
@@ -79,18 +88,31 @@ def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
     recipe = find_recipe(name)
     if recipe.work == "reading":
         return from_documents(recipe, results_folder(overrides))
+    study, folder = study_and_folder(recipe, overrides)
     if recipe.variants:
-        return _side_by_side(recipe, overrides, command)
-    study = compose_study(recipe.experiment or recipe.name, overrides)
-    if study.name == recipe.experiment:  # another artefact's cells, a folder of its own
+        return _side_by_side(recipe, overrides, command, folder)
+    make = _from_cells if recipe.work == "cells" else _without_cells
+    return make(recipe, study, command, folder)
+
+
+def study_and_folder(recipe: Recipe, overrides: Sequence[str]) -> tuple[Study, Path]:
+    """Return what an artefact is made from, and where it goes.
+
+    ``results/NAME`` is for the experiment as it is: other settings have a folder of their own beside it,
+    unless they name one (``name=mine``).
+    """
+    experiment = recipe.experiment or recipe.name
+    study = compose_study(experiment, overrides)
+    if study.name == experiment:  # perhaps another artefact's cells
         study = replace(study, name=recipe.name)
-    if recipe.work == "cells":
-        return _from_cells(recipe, study, command)
-    return _without_cells(recipe, study, command)
+    plain = Path(study.execution.results, study.name)
+    if having(overrides, "name"):
+        return study, plain
+    usual = having(overrides, "hydra.searchpath")
+    return study, own_folder(plain, overrides, study, lambda: compose_study(experiment, usual))
 
 
 def _list_of_artefacts() -> str:
-
     found = recipes().items()
     lines = [f"  {name:<12} {recipe.title}" for name, recipe in found]
     apart = ", ".join(name for name, recipe in found if not recipe.in_all)
@@ -100,7 +122,7 @@ def _list_of_artefacts() -> str:
 
 def _all(overrides: Sequence[str], command: Command) -> int:
     """Make every artefact that ``all`` stands for, and the page; what cannot be made is named at the end."""
-    results_folder(overrides, must_exist=False)  # a slip is one line, not one for every artefact
+    results_folder(overrides, must_exist=False)  # an invalid override is one line, not one for every artefact
     incomplete = []
     typed = command.arguments[command.arguments.index("all") + 1 :]
     for name in [name for name, recipe in recipes().items() if recipe.in_all]:
@@ -139,11 +161,12 @@ def report(overrides: Sequence[str]) -> int:
 def results_folder(overrides: Sequence[str], *, must_exist: bool = True) -> Path:
     """Return the results folder that a command line names, ``results`` by default.
 
-    The other words are for runs; they are checked as a run would, so that a slip is not taken for one.
+    The other words are for runs; they are checked as a run would check them, so that a typing mistake is
+    noticed.
     """
     results = Path(compose_study("table2", overrides).execution.results)
     if must_exist and not results.is_dir():
-        hint = "there is no such folder; `mloml reproduce table2` makes one"
+        hint = "unknown folder; `mloml reproduce table2` makes one"
         raise MlomlError(f"execution.results={results}: {hint}")
     return results
 
@@ -158,20 +181,18 @@ def from_documents(recipe: Recipe, results: Path) -> int:
     return 0
 
 
-def _from_cells(recipe: Recipe, study: Study, command: Command) -> int:
-
+def _from_cells(recipe: Recipe, study: Study, command: Command, folder: Path) -> int:
     measured = [recipe.before(study)] if recipe.before else []
 
     def refresh(result: StudyResult) -> str:
         found = [*measured, recipe.after(result)] if recipe.after else measured
         return _publish(recipe, [result], found, result.folder)
 
-    result = run_study(study, refresh=refresh, command=command, only_at_end=recipe.after is not None)
+    result = run_study(study, folder, refresh, command=command, only_at_end=recipe.after is not None)
     return int(len(result.failures) > 0)
 
 
-def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
-
+def _without_cells(recipe: Recipe, study: Study, command: Command, folder: Path) -> int:
     began = time.time()
     if recipe.before is None:
         raise MlomlError(f"{recipe.name}: a recipe without cells must measure something before")
@@ -181,7 +202,6 @@ def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
         print(f"missing: {reason}")
     if recipe.work == "data":
         study = replace(study, algorithms=[])
-    folder = Path(study.execution.results, study.name)
     no_cells = pd.DataFrame(columns=list(COLUMNS))
     result = StudyResult(
         study, folder, no_cells, [], pd.DataFrame(), dict(missing), sources=sources, command=command.asked
@@ -192,7 +212,7 @@ def _without_cells(recipe: Recipe, study: Study, command: Command) -> int:
     return 0
 
 
-def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) -> int:
+def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command, folder: Path) -> int:
     """Run each variant of a study; all of the size that is asked for."""
     experiment = recipe.experiment or recipe.name
     size = _size(experiment, overrides)
@@ -201,7 +221,6 @@ def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command) ->
     for name, variant in recipe.variants.items():
         # A protocol that is typed comes first: the variant then replaces its seed.
         study = compose_study(experiment, [*kept, *variant, *size])
-        folder = Path(study.execution.results, recipe.name)
         results.append(run_study(study, folder / name, command=command))
     _tell(_publish(recipe, results, [], folder), folder)
     return int(any(len(result.failures) for result in results))

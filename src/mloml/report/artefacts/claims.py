@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from mloml.report.claims import CLAIMS, UNTESTED, VERDICTS
-from mloml.report.document import Artefact, Table, frame_grid
+from mloml.report.document import TRIAL_ONLY, Artefact, Table, frame_grid
 from mloml.report.recipe import Recipe
 
 # Frames by ``artefact/table``, and :data:`RUNS`; what is missing is left out.
 Published = Mapping[str, pd.DataFrame]
 
 RUNS = "claims/runs"
-# A protocol for trying things out: its few splits are not conclusive.
+# The protocol for trials; manifests of earlier versions do not say that it is one.
 TRIAL = "lite"
 CLAIMED, ADDED = "claimed", "added"
 COLUMNS = ("claim", "kind", "the paper", "measured", "verdict", "rule", "command", "shows", "numbers")
@@ -32,18 +32,35 @@ def read(results: Path) -> Published:
 
 
 def read_runs(results: Path, artefacts: Iterable[str]) -> pd.DataFrame:
-    """Return where the tables of some artefacts come from: protocol, splits, revision; a row per run."""
+    """Return where the tables of some artefacts come from: protocol, splits, revision; a row per run.
+
+    Runs in folders of their own, with other settings, are listed too, although no claim is judged by them.
+    """
     rows = []
-    for path in (path for name in artefacts for path in sorted((results / name).rglob("manifest.json"))):
+    folders = ((name, folder) for name in artefacts for folder in (name, f"{name}-*"))
+    found = ((name, path) for name, f in folders for path in sorted(results.glob(f"{f}/**/manifest.json")))
+    for name, path in found:
         try:
             manifest: Any = json.loads(path.read_text(encoding="utf-8"))
             protocol, git = manifest["config"]["protocol"], manifest.get("git") or {}
             changed = " with local changes" if git.get("dirty") else ""
             source = protocol["name"], protocol["splits"], str(git.get("revision") or "")[:12] + changed
+            trial = protocol.get("trial", protocol["name"] == TRIAL)
+            trial = trial or protocol["splits"] < protocol.get("full", 1)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            source = "", None, ""
-        rows.append((path.parent.relative_to(results).as_posix(), *source))
-    return pd.DataFrame(rows, columns=["run", "protocol", "splits", "revision"])
+            source, trial = ("", None, ""), False
+        rows.append((path.parent.relative_to(results).as_posix(), *source, name, trial))
+    return pd.DataFrame(rows, columns=["run", "protocol", "splits", "revision", "artefact", "trial"])
+
+
+def trials(runs: pd.DataFrame) -> set[str]:
+    """Return the artefacts of which a part is a trial, or which have been run in no other way."""
+    found = set()
+    for name, mine in runs.groupby("artefact"):
+        plain = mine[mine["run"].str.split("/").str[0] == name]
+        if (plain if len(plain) else mine)["trial"].any():
+            found.add(str(name))
+    return found
 
 
 def _read_csv(path: Path) -> pd.DataFrame | None:
@@ -58,9 +75,11 @@ def _read_csv(path: Path) -> pd.DataFrame | None:
 
 def claims_frame(published: Published) -> pd.DataFrame:
     """Return a row per claim: the paper's report, what was measured, the verdict, its rule and sources."""
-    rows = []
+    rows, tried = [], trials(published[RUNS])
     for claim in CLAIMS:
         answer = claim.answer([published.get(table) for table in claim.tables])
+        if tried & {table.split("/")[0] for table in claim.tables}:
+            answer = f"a trial run; in full: `{claim.command}`", TRIAL_ONLY
         kind, numbers = ADDED if claim.added else CLAIMED, f"{claim.tables[0]}.csv"
         about = (claim.rule, claim.command, claim.shows, numbers)
         rows.append((claim.claim, kind, claim.paper, *answer, *about))
@@ -70,7 +89,7 @@ def claims_frame(published: Published) -> pd.DataFrame:
 def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
     """Return what a person reads, with Markdown links into a results folder in the last column.
 
-    A claim that is not tested has only its command there: its files do not exist yet.
+    A claim that is not tested has only its command there: its files do not exist yet, or say nothing.
 
     >>> row = {"claim": "c", "the paper": "p", "measured": "m", "verdict": "false", "command": "make x",
     ...        "shows": "table2/table2.md", "numbers": "table2/tests.csv"}
@@ -79,7 +98,7 @@ def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
     """
     where = []
     for row in claims.to_dict("records"):
-        files = [] if row["verdict"] == UNTESTED else [row["shows"], row["numbers"]]
+        files = [] if row["verdict"] in (UNTESTED, TRIAL_ONLY) else [row["shows"], row["numbers"]]
         links = [f"[{Path(path).name}]({results}/{path})" for path in files]
         where.append(", ".join([*links, f"`{row['command']}`"]))
     return claims[SHOWN].assign(where=where)
@@ -95,11 +114,10 @@ def build(published: Published) -> Artefact:
     """Judge every claim by the tables there are."""
     claims, runs = claims_frame(published), published[RUNS]
     latex = frame_grid(claims[SHOWN], "tab:claims", LATEX_WIDTHS)
-    trials = list(runs.loc[runs["protocol"] == TRIAL, "run"])
-    values = {"counts": headline_counts(claims), "trials": trials, "linked": linked(claims)}
+    values = {"counts": headline_counts(claims), "trials": sorted(trials(runs)), "linked": linked(claims)}
     tables = (
         Table("claims", claims, "The paper's claims, and what was measured", latex),
-        Table("runs", runs, "The runs that this was read from"),
+        Table("runs", runs.drop(columns=["artefact", "trial"]), "The runs that this was read from"),
     )
     return Artefact({**values, "rules": claims[["claim", "rule"]]}, tables)
 

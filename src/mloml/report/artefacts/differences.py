@@ -16,7 +16,7 @@ from mloml import paper
 from mloml.paper.comparison import AGREES, HIGHER, LOWER
 from mloml.report.artefacts.table2 import SELECTIONS, selections_frame
 from mloml.report.comparison import ARROWS
-from mloml.report.document import Artefact, Figure, Table, number
+from mloml.report.document import TRIAL_ONLY, Artefact, Figure, Table, number
 from mloml.report.figures.comparisons import sweeps_figure
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
@@ -74,6 +74,8 @@ def build(result: StudyResult) -> Artefact:
     labels = labels_of(result)
     complete = summarise(result.frame, labels, {}).complete
     verdicts = verdicts_frame(KNOBS, complete, selections_frame(result.records, labels))
+    if labels.trial:
+        verdicts = verdicts.assign(verdict=TRIAL_ONLY)
     counts = counts_frame(verdicts)
     summary = summary_frame(counts, verdicts)
     more, lasting = (summary[name] > summary["agree"] for name in ("agree there", SUMMARY[-1]))
@@ -89,7 +91,7 @@ def build(result: StudyResult) -> Artefact:
         "datasets": list(labels.datasets),
     }
     draw = partial(sweeps_figure, counts, {knob.name: knob.title for knob in KNOBS})
-    ready = result.finished and len(counts) > 0
+    ready = result.finished and len(counts) > 0 and not labels.trial
     tables = (
         Table("differences", counts, RECIPE.title),
         Table("verdicts", verdicts, "Every value against the paper, cell by cell (post hoc)"),

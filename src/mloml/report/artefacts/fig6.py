@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Drawing
 from mloml.arrays import Array
 from mloml.experiments.study import StudyResult
 from mloml.report.document import Artefact, Figure, Table, number
-from mloml.report.figures.style import BLUE, GREEN, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
+from mloml.report.figures.style import PAGE_WIDTH, PALETTE
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 
@@ -20,7 +20,7 @@ POINTS = ["dataset", "space", "x", "y", "code"]
 SPACES = ["dataset", "space", "error", "share_x", "share_y", "gamma"]
 # From this many points on they are drawn small, and as pixels in the PDF.
 MANY = 1000
-CLASS_STYLES = [(BLUE, "o"), (VERMILION, "^"), (GREEN, "s"), (PURPLE, "D"), (ORANGE, "v"), (SKY, "P")]
+MARKERS = "o^sDvP"
 
 
 def project(result: StudyResult) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -131,7 +131,7 @@ def _scatter(axes: Axes, part: pd.DataFrame, labels: Sequence[str], size: float)
     style: dict[str, Any] = {"linewidths": 0, "alpha": 0.7, "rasterized": len(part) >= MANY}
     for code, label in enumerate(labels):
         inside = part[part["code"] == code]
-        colour, marker = CLASS_STYLES[code % len(CLASS_STYLES)]
+        colour, marker = PALETTE[code % len(PALETTE)], MARKERS[code % len(MARKERS)]
         axes.scatter(inside["x"], inside["y"], s=size, c=colour, marker=marker, label=label, **style)
     axes.set(xticks=[], yticks=[])
     axes.grid(False)

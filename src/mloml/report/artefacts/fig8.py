@@ -7,8 +7,12 @@ from mloml.report.recipe import Recipe
 
 # A stack's first layer starts at the identity, as LEGO and OPML do by themselves and RDML does not.
 SHALLOW = {"rdml_multi": "rdml_identity", "lego_multi": "lego", "opml_multi": "opml"}
-PAIRS = ("rdml", "rdml_multi", "lego", "lego_multi", "opml", "opml_multi")
 UNTRAINED = "mloml_r_5_untrained"
+GROUPS = {
+    "RDML": ("rdml", "rdml_multi", "rdml_identity", UNTRAINED),
+    "LEGO": ("lego", "lego_multi", UNTRAINED),
+    "OPML": ("opml", "opml_multi", UNTRAINED),
+}
 COMPARISONS = {
     **{stack: Comparison(stack, shallow) for stack, shallow in SHALLOW.items()},
     "rdml_own_start": Comparison("rdml_multi", "rdml"),
@@ -18,7 +22,7 @@ COMPARISONS = {
 }
 
 build = partial(
-    curves_artefact, name="fig8", along="layer", comparisons=COMPARISONS, references=SHALLOW, pairs=PAIRS
+    curves_artefact, name="fig8", along="layer", comparisons=COMPARISONS, references=SHALLOW, groups=GROUPS
 )
 RECIPE = Recipe(
     "fig8",

@@ -11,7 +11,7 @@ from mloml.paper.comparison import SIDES, VERDICTS
 from mloml.paper.statistics import OUTCOMES
 from mloml.report.artefacts.table2 import REFERENCE
 from mloml.report.comparison import ARROWS
-from mloml.report.document import Artefact, Grid, Table, number
+from mloml.report.document import TRIAL_ONLY, Artefact, Grid, Table, number
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, summarise, text_grid
@@ -34,6 +34,8 @@ def build(first: StudyResult, second: StudyResult) -> Artefact:
 def compare(first: Results, second: Results, seeds: tuple[int, int]) -> Artefact:
     """Put both seeds' verdicts and conclusions side by side."""
     both = seeds_frame(first, second)
+    if first.labels.trial:
+        both = both.assign(verdict=TRIAL_ONLY, verdict_2=TRIAL_ONLY)
     grid = seeds_grid(both, first)
     same = int((both["verdict"] == both["verdict_2"]).sum())
     changes = {answer: change_table(both, answer) for answer in ANSWERS}

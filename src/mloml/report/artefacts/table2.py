@@ -81,7 +81,9 @@ def uncounted_frame(results: Results) -> pd.DataFrame:
     return shown[["dataset", *names]].rename(columns=names)
 
 
-def rank(results: Results, ready: bool) -> tuple[dict[str, Any], tuple[Table, ...], tuple[Figure, ...]]:
+def rank(
+    results: Results, ready: bool, reference: str = REFERENCE
+) -> tuple[dict[str, Any], tuple[Table, ...], tuple[Figure, ...]]:
     """Rank the algorithms, unless the study has a single counted data set: there is nothing to rank over."""
     labels = results.labels
     if len(labels.counted) < 2 or len(labels.algorithms) < 2:
@@ -91,7 +93,7 @@ def rank(results: Results, ready: bool) -> tuple[dict[str, Any], tuple[Table, ..
     draw = partial(critical_difference_figure, ranking, titles)
     return (
         ranking_values(results, ranking),
-        (Table("ranks", ranks_frame(results, ranking, REFERENCE), "Mean ranks"),),
+        (Table("ranks", ranks_frame(results, ranking, reference), "Mean ranks"),),
         (Figure("critical_difference", draw, "Critical-difference diagram", ready=ready),),
     )
 

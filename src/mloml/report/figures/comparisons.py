@@ -15,7 +15,7 @@ from mloml.paper.comparison import AGREES, HIGHER, LOWER
 from mloml.paper.published import SPLITS
 from mloml.paper.statistics import Ranking, welch_half_width
 from mloml.report.document import number
-from mloml.report.figures.panels import empty_panel, grid_of_panels, labelled, legend_entries
+from mloml.report.figures.panels import empty_panel, grid_of_panels, label_points, labelled
 from mloml.report.figures.style import BLACK, BLUE, GREY, PAGE_WIDTH, VERMILION, style_of
 
 # Half the width of a panel of the agreement figure; a larger difference is an arrow with its number.
@@ -30,10 +30,8 @@ VERDICTS = {
 }
 # Distance between two labels of the critical-difference diagram, in units of its axis.
 RANK_LINE = 0.36
-# Markers of methods that are lines without a marker elsewhere.
-COST_MARKERS = {"euclidean": "H", "lmnn": "d"}
 # Methods with a larger relative error stand at the upper edge with their number.
-CUT = 1.4
+CUT = 1.22
 
 
 def agreement_numbers(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -69,7 +67,7 @@ def agreement_figure(
         axes.spines["left"].set_visible(False)
     panels[0].set_yticks(list(places.values()), list(datasets.values()))
     panels[0].set_ylim(len(places) - 0.4, -0.6)
-    figure.supxlabel("our mean error less the paper's, with 95 % interval", fontsize=7)
+    figure.supxlabel("our mean error minus the paper's, with 95 % interval", fontsize=7)
     handles = [
         Line2D([], [], color=colour, marker=marker, linewidth=0.9, markersize=3, label=label)
         for colour, marker, label in VERDICTS.values()
@@ -115,6 +113,7 @@ def critical_difference_figure(ranking: Ranking, titles: Mapping[str, str]) -> F
     axes.errorbar(
         1 + critical / 2, 0.62, xerr=critical / 2, capsize=2, capthick=0.9, ecolor="black", elinewidth=0.9
     )
+    axes.text(last, 0.62, "mean rank (1 is best)", ha="right", va="center")
     axes.text(1 + critical / 2, 0.68, f"critical difference {critical:.2f}", ha="center", va="bottom")
     for level, group in enumerate(groups):
         y = -0.16 - 0.16 * level
@@ -131,7 +130,9 @@ def critical_difference_figure(ranking: Ranking, titles: Mapping[str, str]) -> F
 
 
 def cost_figure(numbers: pd.DataFrame, studies: Mapping[str, str], titles: Mapping[str, str]) -> Figure:
-    """Draw one panel per study: relative error against time; methods that never learn are hollow.
+    """Draw one panel per study that has any: relative error against time, each point with its method's name.
+
+    Methods that never learn are hollow.
 
     Parameters
     ----------
@@ -140,37 +141,40 @@ def cost_figure(numbers: pd.DataFrame, studies: Mapping[str, str], titles: Mappi
     studies, titles : mapping
         Printed titles of studies and algorithms.
     """
-    figure = Figure(figsize=(PAGE_WIDTH, 4.1), layout="constrained")
-    panels = figure.subplots(1, len(studies), sharey=True, squeeze=False)[0]
-    for axes, (study, title) in zip(panels, studies.items(), strict=True):
-        axes.set_title(title)
-        axes.set_xlabel("seconds per training row")
-        part = numbers[numbers["study"] == study]
-        drawn = part[np.isfinite(part["seconds_per_row"]) & np.isfinite(part["relative_error"])]
-        if drawn.empty:
-            empty_panel(axes, "no method has both a time and Euclidean beside it")
-        else:
-            _draw_costs(axes, drawn, titles)
-    if entries := legend_entries(panels):
-        figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=6, fontsize=6.5)
+    known = numbers[np.isfinite(numbers["seconds_per_row"]) & np.isfinite(numbers["relative_error"])]
+    shown = [study for study in studies if study in set(known["study"])]
+    figure = Figure(figsize=(PAGE_WIDTH, 3.4), layout="constrained")
+    panels = figure.subplots(1, max(1, len(shown)), sharey=True, squeeze=False)[0]
+    if not shown:
+        empty_panel(panels[0], "no method has both a time and Euclidean beside it")
+    labels = []
+    for axes, study in zip(panels, shown, strict=False):
+        axes.set(title=studies[study], xlabel="seconds per training sample")
+        labels.append(_draw_costs(axes, known[known["study"] == study], titles))
     figure.supylabel("mean error relative to Euclidean's", fontsize=7.5)
+    figure.draw_without_rendering()
+    for axes, texts in zip(panels, labels, strict=False):
+        label_points(axes, texts)
     return figure
 
 
-def _draw_costs(axes: Axes, numbers: pd.DataFrame, titles: Mapping[str, str]) -> None:
+def _draw_costs(
+    axes: Axes, numbers: pd.DataFrame, titles: Mapping[str, str]
+) -> dict[tuple[float, float], tuple[str, str]]:
+    """Draw a panel's points; return what to write beside each, and in which colour."""
     axes.set_xscale("log")
+    axes.margins(x=0.12)
     axes.xaxis.set_minor_formatter(NullFormatter())  # labels between decades would overlap
     axes.axhline(1.0, color=GREY, linewidth=0.7, linestyle="--")
-    for row in numbers.to_dict("records"):
+    labels = {}
+    for row in numbers.sort_values("relative_error").to_dict("records"):
         name, x, y = str(row["algorithm"]), row["seconds_per_row"], row["relative_error"]
-        style = style_of(name)
-        if y > CUT:
-            place: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 6.5}
-            axes.annotate(f"{y:.2f} ↑", (x, CUT), (6, 0), **place)
-        marks: dict[str, Any] = {"marker": style.marker or COST_MARKERS.get(name, "o"), "markersize": 5.5}
+        style, title = style_of(name), titles.get(name, name)
+        marks: dict[str, Any] = {"marker": style.marker or "o", "markersize": 5}
         marks["markerfacecolor"] = "none" if name.endswith("_untrained") else style.colour
-        label = titles.get(name, name)
-        axes.plot(x, min(y, CUT), linestyle="", color=style.colour, label=label, **marks)
+        axes.plot(x, min(y, CUT), linestyle="", color=style.colour, label=title, **marks)
+        labels[x, min(y, CUT)] = f"{title} {y:.2f} ↑" if y > CUT else title, style.colour
+    return labels
 
 
 def sweeps_figure(counts: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
@@ -188,16 +192,16 @@ def sweeps_figure(counts: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     for axes, name in zip(panels, names, strict=True):
         axes.set_title(titles[name])
         _draw_sweep(axes, counts[counts["knob"] == name].reset_index())
-    return labelled(figure, panels, ("value of the knob", "cells that agree with the paper"))
+    return labelled(figure, panels, ("value of the setting", "entries that agree with the paper"))
 
 
 def _draw_sweep(axes: Axes, counts: pd.DataFrame) -> None:
     agreeing, cells = counts[AGREES].astype(int), int(counts["cells"].iloc[0])
-    axes.axhline(cells, color=GREY, linestyle=":", linewidth=0.9, label="all cells")
+    axes.axhline(cells, color=GREY, linestyle=":", linewidth=0.9, label="all entries")
     axes.vlines(counts.index, 0, agreeing, color=BLUE, linewidth=0.9)  # no line: most settings have no order
     axes.plot(agreeing, "o", color=BLUE, markerfacecolor="white", label="tried (post hoc)")
     default = agreeing[counts["reading"] == "default"]
-    axes.plot(default, "s", color=VERMILION, label="default reading", zorder=3)
+    axes.plot(default, "s", color=VERMILION, label="default", zorder=3)
     slanted: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor", "fontsize": 6}
     axes.set_xticks(counts.index, list(counts["value"]), **slanted)
     axes.set_ylim(0, cells * 1.08)

@@ -95,22 +95,29 @@ def plotted_numbers(
 
 
 def curves_figure(
-    numbers: pd.DataFrame, along: str, datasets: Mapping[str, str], algorithms: Mapping[str, str], label: str
+    numbers: pd.DataFrame,
+    along: str,
+    datasets: Mapping[str, str],
+    algorithms: Mapping[str, str],
+    label: str,
+    groups: Mapping[str, Sequence[str]] | None = None,
 ) -> Figure:
-    """Draw :func:`plotted_numbers` against ``along`` in one panel per dataset.
+    """Draw :func:`plotted_numbers` against ``along`` in one panel per dataset, or per dataset and group.
 
-    Methods with one error per split (``along`` is 0) are horizontal lines with hollow markers, curves have
-    solid ones, and a band where there is a paired standard error. ``datasets`` and ``algorithms`` map names
-    to printed titles. The curves of learners set a panel's range: a line, or the curve of an untrained
-    stack, that would squash them is left out and named at the edge.
+    Methods with one error per split (``along`` is 0) and untrained stacks are lines, curves have markers, and
+    a band where there is a paired standard error. ``datasets`` and ``algorithms`` map names to printed
+    titles. The curves of learners set a panel's range: a line, or the curve of an untrained stack, that would
+    squash them is left out and named at the edge.
     """
     steps = max(2, int(numbers[along].max()))
-    figure, every = panels.grid_of_panels(len(datasets), columns=3, height=1.45)
-    for axes, (name, title) in zip(every, datasets.items(), strict=True):
-        axes.set_title(title)
+    places = [(name, group) for name in datasets for group in groups or [""]]
+    figure, every = panels.grid_of_panels(len(places), columns=3, height=1.1 if groups else 1.45)
+    for axes, (name, group) in zip(every, places, strict=True):
+        axes.set_title(", ".join(filter(None, (datasets[name], group))))
         axes.set_xlim(1 - 0.03 * steps, steps + 0.03 * steps)
         axes.set_xticks(panels.whole_ticks(steps))
-        _draw_panel(axes, numbers[numbers["dataset"] == name].set_index(along), algorithms, steps)
+        shown = {a: title for a, title in algorithms.items() if not groups or a in groups[group]}
+        _draw_panel(axes, numbers[numbers["dataset"] == name].set_index(along), shown, steps)
     return panels.labelled(figure, every, (label, AXIS), order=list(algorithms.values()))
 
 
@@ -123,16 +130,17 @@ def _draw_panel(axes: Axes, numbers: pd.DataFrame, algorithms: Mapping[str, str]
             continue
         mean, half, style = part["mean"], part["paired_standard_error"].fillna(0.0), style_of(name)
         covered = [*(mean - half), *(mean + half)]
-        if len(mean) == 1 or name.endswith(CONTROL):
+        control = name.endswith(CONTROL)
+        if len(mean) == 1 or control:
             aside[name] = min(covered), max(covered)
             ends = dict.fromkeys(number(mean.iloc[place]) for place in (0, -1))
             notes[name] = f"{title} {' → '.join(ends)}", style.colour
         else:
             curves += covered
         if len(mean) == 1:
-            _draw_level(axes, name, float(mean.iloc[0]), title, steps)
+            _draw_level(axes, name, float(mean.iloc[0]), title, steps, f"{name}_multi" in algorithms)
             continue
-        marks: dict[str, Any] = {"marker": style.marker, "linestyle": style.line}
+        marks: dict[str, Any] = {"marker": "" if control else style.marker, "linestyle": style.line}
         marks["markevery"] = [tick - 1 for tick in panels.whole_ticks(len(mean))]
         axes.plot(mean.index, mean, color=style.colour, label=title, **marks)
         if half.any():
@@ -142,9 +150,9 @@ def _draw_panel(axes: Axes, numbers: pd.DataFrame, algorithms: Mapping[str, str]
     panels.error_axis(axes)
 
 
-def _draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int) -> None:
-    """Draw a method without layers or scans: a broken line with hollow markers."""
-    style, ticks = style_of(algorithm), panels.whole_ticks(steps)
-    line = ":" if algorithm.endswith("_identity") else style.line if style.line != "-" else (0, (5, 1.5))
-    marks: dict[str, Any] = {"linestyle": line, "marker": style.marker, "markerfacecolor": "white"}
-    axes.plot(ticks, [level] * len(ticks), color=style.colour, label=title, **marks)
+def _draw_level(axes: Axes, algorithm: str, level: float, title: str, steps: int, layer: bool) -> None:
+    """Draw a method without layers or scans: a broken line, with a hollow marker if it is a stack's layer."""
+    style = style_of(algorithm)
+    marks: dict[str, Any] = {"marker": style.marker if layer else "", "markerfacecolor": "white"}
+    marks["linestyle"] = style.line if style.line != "-" else (0, (5, 1.5))
+    axes.plot([1, steps], [level, level], color=style.colour, label=title, markevery=[0], **marks)

@@ -1,8 +1,9 @@
 """A page of small panels with one legend, and the range of a panel that shows its curves well."""
 
+import itertools
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
@@ -10,6 +11,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import Bbox
 
 from mloml.report.document import number
 from mloml.report.figures.style import GREY, PAGE_WIDTH
@@ -22,6 +24,11 @@ FEW = 8
 SMALLEST = 0.01
 # Lines and controls may stretch a panel to this many times the height of its curves.
 WIDEST = 2.5
+# Half the size of a marker, in points.
+NEAR = 3.5
+# How a text stands beside a point, by the side on which it is.
+HORIZONTAL = {1: "left", 0: "center", -1: "right"}
+VERTICAL = {1: "bottom", 0: "center", -1: "top"}
 # Height of a line of text, as a share of the panel.
 NOTE_HEIGHT = 0.13
 
@@ -38,33 +45,27 @@ def grid_of_panels(count: int, columns: int = 4, height: float = 1.6) -> tuple[F
 
 
 def labelled(
-    figure: Figure, panels: Iterable[Axes], labels: tuple[str, str], order: Sequence[str] = ()
+    figure: Figure, panels: Sequence[Axes], labels: tuple[str, str], order: Sequence[str] = ()
 ) -> Figure:
-    """Name the axes that all panels share, and put one legend above them, bands last.
+    """Name the axes that all panels share, and put one legend into a place left over or above, bands last.
 
-    More than five entries stand in two lines, filled column by column: neighbours are pairs.
+    More than five entries above stand in two lines, filled column by column: neighbours are pairs.
     """
     figure.supxlabel(labels[0], fontsize=7.5)
     figure.supylabel(labels[1], fontsize=7.5)
-    found = legend_entries(panels)
+    every = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in reversed(panels)]
+    found: dict[str, Any] = {label: handle for entries in every for handle, label in entries}
     bands = {name for name, handle in found.items() if isinstance(handle, PolyCollection)}
     found |= {name: Patch(color=GREY, alpha=2 * BAND_ALPHA, linewidth=0) for name in bands}
     names = [name for name in dict.fromkeys([*order, *found]) if name in found]
     names.sort(key=lambda name: name in bands)
-    if names:
-        columns = len(names) if len(names) <= 5 else math.ceil(len(names) / 2)
-        handles = [found[name] for name in names]
+    handles, spare = [found[name] for name in names], figure.axes[len(panels) :]
+    columns = len(names) if len(names) <= 5 else math.ceil(len(names) / 2)
+    if names and spare:
+        spare[0].legend(handles, names, loc="center", handlelength=2.6)
+    elif names:
         figure.legend(handles, names, loc="outside upper center", ncols=columns, handlelength=2.6)
     return figure
-
-
-def legend_entries(panels: Iterable[Axes]) -> dict[str, Any]:
-    """Return the first handle of every label in the panels."""
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    return found
 
 
 def whole_ticks(steps: int) -> list[int]:
@@ -83,6 +84,30 @@ def error_axis(axes: Axes, nbins: int = 5) -> None:
     """Print error rates on the vertical axis with three decimals, as everywhere."""
     axes.yaxis.set_major_locator(MaxNLocator(nbins=nbins, steps=[1, 2, 5, 10], min_n_ticks=3))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+
+
+def label_points(axes: Axes, labels: Mapping[tuple[float, float], tuple[str, str]]) -> None:
+    """Write texts (and their colours) beside points, as near as they cover neither a point nor a text.
+
+    The figure must have been laid out.
+    """
+    half = NEAR * axes.figure.dpi / 72
+    places = axes.transData.transform(list(labels))
+    taken = [Bbox([place - half, place + half]) for place in places]
+    for point, (text, colour) in labels.items():
+        note = axes.annotate(text, point, (0, 0), textcoords="offset points", color=colour, fontsize=6)
+        note.set_in_layout(False)
+        for far, right, up in itertools.product((1, 2, 3, 4), (1, -1, 0), (0, 1, -1)):
+            note.set(x=1.3 * NEAR * far * right, y=1.3 * NEAR * far * up)
+            note.set(horizontalalignment=HORIZONTAL[right], verticalalignment=VERTICAL[up])
+            box = note.get_window_extent()
+            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1 and axes.bbox.y0 < box.y0
+            if (right or up) and inside and not box.count_overlaps(taken):
+                break
+        taken.append(box)
+        if far > 1:
+            line = {"arrowstyle": "-", "linewidth": 0.4, "color": GREY, "shrinkA": 0}
+            axes.annotate("", point, note.get_position(), textcoords="offset points", arrowprops=line)
 
 
 def empty_panel(axes: Axes, reason: str) -> None:

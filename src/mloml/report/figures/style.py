@@ -13,10 +13,12 @@ PAGE_WIDTH = 7.16
 # Pixels of a PNG.
 DRAWN_PER_INCH = 300
 
-# The palette of Okabe and Ito (2008).
+# The palette of Okabe and Ito (2008) without its yellow, which is too pale for lines.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-GREY = "#767676"
+BLUE, VERMILION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#767676"
+# For data sets, classes and layers; further colours are Tol's (2021).
+WINE, OLIVE, INDIGO, TEAL = "#882255", "#999933", "#332288", "#44AA99"
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY, WINE, OLIVE, INDIGO, TEAL)
 
 
 class Style(NamedTuple):
@@ -27,29 +29,34 @@ class Style(NamedTuple):
     line: str
 
 
-# One colour per family, one marker per method; more methods than colours, so markers carry the rest.
-# Methods that meet in a figure have different markers or dashes: it can be read without colours.
+# A colour per method, of one hue for a family: no panel has a colour twice. Methods that meet in a figure
+# have different markers or dashes as well: it can be read without colours.
 STYLES = {
     "euclidean": Style(BLACK, "", "--"),
     "lmnn": Style(PURPLE, "", "-."),
-    "kissme": Style(PURPLE, "P", "-"),
-    "lmdml": Style(PURPLE, "X", "--"),
-    "mlcc": Style(PURPLE, "*", ":"),
-    "nca": Style(BLACK, "X", "-"),
-    "lda": Style(BLACK, "P", "-"),
+    "kissme": Style(WINE, "P", "-"),
+    "lmdml": Style("#AA4499", "X", "--"),
+    "mlcc": Style(INDIGO, "*", ":"),
+    "nca": Style("#5D4037", "X", "-"),
+    "lda": Style("#A1786A", "P", "-"),
     "rdml": Style(ORANGE, "D", "-"),
+    "rdml_identity": Style(BLACK, "", ":"),
+    "rdml_multi": Style("#8F5F00", "D", "-"),
     "lego": Style(SKY, "s", "-"),
-    "oasis": Style(GREY, "v", "-"),
+    "lego_multi": Style("#1D5F87", "s", "-"),
+    "oasis": Style(TEAL, "v", "-"),
     "opml": Style(GREEN, "^", "-"),
-    "slmoml": Style(YELLOW, "p", "-"),
+    "opml_multi": Style("#00523C", "^", "-"),
+    "slmoml": Style(OLIVE, "p", "-"),
     "moml": Style(BLUE, "o", "-"),
-    "moml_split": Style(BLUE, "s", ":"),
+    "moml_split": Style(SKY, "s", ":"),
+    "moml_frame": Style(SKY, "s", "-"),
     "mloml_r": Style(VERMILION, "v", "-"),
-    "mloml_s": Style(VERMILION, "<", "--"),
-    "mloml_t": Style(VERMILION, ">", ":"),
+    "mloml_s": Style("#F0905A", "<", "--"),
+    "mloml_t": Style("#8C3A00", ">", ":"),
     "mloml_r_untrained": Style(GREY, "x", ":"),
-    "mloml_s_untrained": Style(GREY, "+", ":"),
-    "mloml_t_untrained": Style(GREY, "1", ":"),
+    "mloml_s_untrained": Style("#A6A6A6", "+", ":"),
+    "mloml_t_untrained": Style("#4D4D4D", "1", ":"),
     "fp": Style(VERMILION, "o", "-"),
     "fbp": Style(GREEN, "^", "-"),
     "bp": Style(SKY, "s", "--"),
@@ -60,7 +67,7 @@ STYLES = {
 def style_of(algorithm: str) -> Style:
     """Return the style of an algorithm by its config name; a variant has that of what it varies.
 
-    >>> style_of("mloml_r_5") == style_of("mloml_r"), style_of("lego_multi") == style_of("lego")
+    >>> style_of("mloml_r_5") == style_of("mloml_r"), style_of("lmnn_5") == style_of("lmnn")
     (True, True)
     >>> style_of("mloml_r_5_untrained") == style_of("mloml_r_untrained")
     True

@@ -11,24 +11,33 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from mloml.report.figures.panels import BAND_ALPHA, grid_of_panels, labelled, whole_ticks
-from mloml.report.figures.style import BLACK, BLUE, GREEN, GREY, ORANGE, PAGE_WIDTH, PURPLE, SKY, VERMILION
+from mloml.report.figures.style import BLACK, BLUE, GREY, ORANGE, PAGE_WIDTH, PALETTE, SKY, VERMILION
 
-COLOURS = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, GREY)
 MARKERS = "os^DvP<>X*hd"
 DASHES = ("-", "--", ":", "-.", (0, (5, 1.5)))
 LEVEL = 0.05
+# Of a layer: dark and light.
+SHADES = ((BLUE, SKY), (VERMILION, ORANGE), (BLACK, GREY), ("#882255", "#CC79A7"))
 
 
 def definiteness_figure(frame: pd.DataFrame) -> Figure:
-    """Draw, against γ, the share of steps that break Theorem 1's condition and that would leave the cone."""
-    parts = list(frame.groupby("dataset", sort=False))
+    """Draw, against γ, the share of steps that break Theorem 1's condition and that would leave the cone.
+
+    Data sets on which no step does either have no panel.
+    """
+    some = (
+        frame.groupby("dataset")[["share_leaving_cone", "share_condition_broken"]]
+        .transform("max")
+        .max(axis=1)
+    )
+    parts = list(frame[some > 0].groupby("dataset", sort=False)) or list(frame.groupby("dataset", sort=False))
     figure, panels = grid_of_panels(len(parts))
     for axes, (dataset, part) in zip(panels, parts, strict=True):
-        for (layer, rows), colour, marker in zip(part.groupby("layer"), COLOURS, MARKERS, strict=False):
-            style: dict[str, Any] = {"color": colour, "marker": marker}
+        for (layer, rows), (dark, light), marker in zip(part.groupby("layer"), SHADES, MARKERS, strict=False):
+            style: dict[str, Any] = {"color": dark, "marker": marker}
             left = f"would leave the cone, layer {layer}"
             axes.plot(rows["gamma"], rows["share_leaving_cone"], **style, label=left)
-            style |= {"linestyle": ":", "markerfacecolor": "white"}
+            style |= {"color": light, "linestyle": ":", "markerfacecolor": "white"}
             broken = rf"condition broken ($\gamma > \lambda_{{\min}}/4$), layer {layer}"
             axes.plot(rows["gamma"], rows["share_condition_broken"], **style, label=broken)
         axes.set(xscale="log", title=dataset, ylim=(-0.03, 1.03))
@@ -49,7 +58,7 @@ def regret_figure(frame: pd.DataFrame, line: pd.DataFrame, phi: float = 1.0) -> 
         axes.plot(part["T"], part["corrected_bound"], color=BLACK, linestyle="-.", label="bound as corrected")
         axes.set(xscale="log", yscale="log")
         axes.set_title(title, fontsize=6.5)
-    return labelled(figure, panels, ("number of triplets T", "summed loss"))
+    return labelled(figure, panels, ("number of triplets T", "regret and its bounds (summed loss)"))
 
 
 def layers_figure(layers: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
@@ -59,7 +68,7 @@ def layers_figure(layers: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     _draw_shares(left, layers)
     ratio = geometry.pivot_table(index="dataset", columns="layer", values="within_over_between", sort=False)
     for place, (dataset, row) in enumerate(ratio.iterrows()):
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        colour, marker = PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)]
         right.plot(row.index, row / row.iloc[0], color=colour, marker=marker, label=str(dataset))
     right.set_xticks(list(ratio.columns))
     right.axhline(1.0, color=GREY, linewidth=0.6)
@@ -103,7 +112,7 @@ def weights_figure(frame: pd.DataFrame) -> Figure:
     figure, panels = grid_of_panels(len(parts), columns=3)
     ticks = whole_ticks(int(frame["scan"].max()))
     for axes, ((loss, rate), part) in zip(panels, parts, strict=True):
-        styles = zip(part.groupby("layer"), COLOURS, MARKERS, DASHES, strict=False)
+        styles = zip(part.groupby("layer"), PALETTE, MARKERS, DASHES, strict=False)
         for (layer, rows), colour, marker, dashes in styles:
             band = rows.groupby("scan")["weight"].agg(["min", "median", "max"])
             style: dict[str, Any] = {"color": colour, "label": f"layer {layer}, median"}

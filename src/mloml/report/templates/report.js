@@ -2,8 +2,9 @@
 (() => {
   // Sorting: the head's button sorts the rows of every group; the foot stays where it is.
   const valueOf = (row, column) => {
-    const cell = row.cells[column];
-    return cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
+    const cell = row.cells[column], text = cell.textContent.trim();
+    const value = Number(cell.dataset.value ?? (cell.matches(".number") && text ? text : NaN));
+    return Number.isNaN(value) ? text : value;
   };
   const compare = (a, b) => {
     if (typeof a === "number" && typeof b === "number") return a - b;
@@ -27,6 +28,37 @@
   for (const table of document.querySelectorAll("table.sortable")) {
     [...table.tHead.rows[0].cells].forEach((head, column) =>
       head.querySelector("button").addEventListener("click", () => sort(table, column)));
+  }
+
+  // Filtering: a field above every longer table; "=word" finds rows with a cell of just this word.
+  const filter = (table, text) => {
+    const wanted = text.trim().toLowerCase();
+    const has = wanted.startsWith("=")
+      ? (row) => [...row.cells].some((cell) => cell.textContent.trim().toLowerCase() === wanted.slice(1))
+      : (row) => row.textContent.toLowerCase().includes(wanted);
+    for (const body of table.tBodies) for (const row of body.rows) row.hidden = !has(row);
+  };
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+    if (rows.length < 8) continue;
+    const field = document.createElement("input"), label = document.createElement("label"), count = document.createElement("span");
+    field.type = "search";
+    field.placeholder = "filter rows";
+    field.setAttribute("aria-label", "Filter rows");
+    label.className = "filter";
+    label.append(field, count);
+    table.closest(".wide").before(label);
+    field.addEventListener("input", () => {
+      filter(table, field.value);
+      count.textContent = field.value ? `${rows.filter((row) => !row.hidden).length} of ${rows.length}` : "";
+    });
+  }
+  // A verdict leads to the claims that have it.
+  for (const link of document.querySelectorAll(".verdicts a")) {
+    link.addEventListener("click", () => {
+      const field = document.querySelector(`${link.getAttribute("href")} .filter input`);
+      if (field) { field.value = `=${link.dataset.word}`; field.dispatchEvent(new Event("input")); }
+    });
   }
 
   // The errors behind a cell: a strip plot and the list itself.
@@ -74,16 +106,42 @@
       strip(errors, mean),
       make("div", { class: "list" }, errors.map(short).join(" ")),
     );
-    box.hidden = false;
-    const at = cell.getBoundingClientRect();
-    const left = Math.min(Math.max(6, at.left), document.documentElement.clientWidth - box.offsetWidth - 6);
-    const below = at.bottom + 6 + box.offsetHeight < innerHeight || at.top < box.offsetHeight + 6;
-    box.style.left = `${left + scrollX}px`;
-    box.style.top = `${(below ? at.bottom + 6 : at.top - box.offsetHeight - 6) + scrollY}px`;
+    open(cell.getBoundingClientRect());
     cell.setAttribute("aria-describedby", "errors");
     cell.setAttribute("aria-expanded", "true");
     shown = cell;
   };
+  const open = (at) => {
+    box.hidden = false;
+    const left = Math.min(Math.max(6, at.left), document.documentElement.clientWidth - box.offsetWidth - 6);
+    const below = at.bottom + 6 + box.offsetHeight < innerHeight || at.top < box.offsetHeight + 6;
+    box.style.left = `${left + scrollX}px`;
+    box.style.top = `${(below ? at.bottom + 6 : at.top - box.offsetHeight - 6) + scrollY}px`;
+  };
+  // The numbers behind the point that is nearest to the pointer.
+  let near = null;
+  const leave = () => { if (near) { near.classList.remove("near"); near = null; hide(); } };
+  document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".plot svg")) leave(); });
+  for (const plot of document.querySelectorAll(".plot svg")) {
+    const points = [...plot.querySelectorAll("g")];
+    const enter = (event) => {
+      const away = (point) => {
+        const at = point.querySelector("circle").getBoundingClientRect();
+        return Math.hypot(event.clientX - at.x - at.width / 2, event.clientY - at.y - at.height / 2);
+      };
+      const found = points.reduce((best, point) => (away(point) < away(best) ? point : best));
+      if (found === near) return;
+      leave();
+      near = found;
+      near.classList.add("near");
+      plot.append(near);
+      box.replaceChildren(make("strong", {}, near.dataset.label), ...near.dataset.numbers.split("|").map((line) => make("div", {}, line)));
+      open(near.querySelector("circle").getBoundingClientRect());
+    };
+    plot.addEventListener("pointermove", enter);
+    plot.addEventListener("pointerdown", enter);
+    plot.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") leave(); });
+  }
   const cells = [...document.querySelectorAll("button.cell")];
   // One stop of the Tab key per table; arrow keys move inside it.
   const enter = (cell) => {
@@ -129,7 +187,6 @@
   const wide = [...document.querySelectorAll(".wide")];
   const look = (box) => {
     const hidden = box.scrollWidth - box.clientWidth;
-    box.classList.toggle("scrolls", hidden > 2);
     box.classList.toggle("scrolled", hidden > 2 && box.scrollLeft > 2);
     box.classList.toggle("more", hidden > 2 && box.scrollLeft < hidden - 2);
   };
@@ -148,7 +205,30 @@
   addEventListener("hashchange", unfold);
   unfold();
 
-  // Printed pages show what is folded, except tables of many pages; narrow figures need no sideways scrolling on a phone.
+  // The sidebar says where on the page one is.
+  const links = new Map([...document.querySelectorAll("nav li a")].map((link) => [link.hash.slice(1), link]));
+  const here = () => {
+    const passed = [...links.keys()].filter((name) => document.getElementById(name).getBoundingClientRect().top < innerHeight / 3);
+    const end = innerHeight + scrollY > document.documentElement.scrollHeight - 3;
+    const current = (end ? [...links.keys()] : passed).at(-1) || "overview";
+    for (const [name, link] of links) {
+      if (name !== current) link.removeAttribute("aria-current");
+      else if (!link.hasAttribute("aria-current")) {
+        link.setAttribute("aria-current", "true");
+        const bar = link.closest("nav");
+        bar.scrollTo({ left: link.offsetLeft - bar.clientWidth / 3, top: link.offsetTop - bar.clientHeight / 2 });
+      }
+    }
+  };
+  addEventListener("scroll", here, { passive: true });
+  here();
+
+  document.getElementById("theme").addEventListener("click", () => {
+    const theme = document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    document.documentElement.dataset.theme = theme === "dark" ? "light" : "dark";
+  });
+
+  // Printed pages show what is folded, except tables of many pages.
   let closed = [];
   addEventListener("beforeprint", () => {
     hide();
@@ -156,8 +236,4 @@
     closed.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => { closed.forEach((d) => { d.open = false; }); });
-  for (const image of document.images) {
-    const mark = () => image.classList.toggle("narrow", image.naturalWidth < 1500);
-    if (image.complete) mark(); else image.addEventListener("load", mark);
-  }
 })();
