@@ -2,8 +2,12 @@
 
 import os
 import warnings
+from pathlib import Path
+
+import matplotlib.style
 
 import mloml
+from mloml.report.figures import style
 
 project = "mloml"
 author = "The mloml developers"
@@ -30,7 +34,14 @@ autodoc_typehints = "none"  # the docstrings name the types
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
+
+def paper_look(gallery_conf, name):
+    """Draw an example like the figures of the report."""
+    matplotlib.style.use(Path(style.__file__).with_name("paper.mplstyle"))
+
+
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", paper_look),
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
