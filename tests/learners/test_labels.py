@@ -52,7 +52,7 @@ def test_both_ways_to_learn_take_the_same_labels(kind):
     np.testing.assert_array_equal(one.components_, many.components_)
 
 
-@pytest.mark.parametrize("bad", [0.5, [1], {}, np.inf], ids=repr)
+@pytest.mark.parametrize("bad", [0.5, 1j, [1], {}, np.inf], ids=repr)
 def test_both_ways_to_learn_refuse_the_same_labels_and_stay_as_they_were(bad):
     learner = OPML(gamma=0.1).partial_fit(X, Y)
     before = learner.components_.copy()

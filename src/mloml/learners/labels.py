@@ -57,7 +57,7 @@ def is_missing(label: Any) -> bool:
 
 
 def require_label(label: Hashable) -> None:
-    """Refuse what is not a label: it is not hashable, or a number with a fraction.
+    """Refuse what is not a label: it is not hashable, a number with a fraction, or a complex one.
 
     >>> require_label(0.5)
     Traceback (most recent call last):
@@ -65,7 +65,8 @@ def require_label(label: Hashable) -> None:
     ValueError: Unknown label type: y is 0.5, expected a whole number, a word or another hashable object
     """
     hash(label)  # raises a TypeError of its own
-    if isinstance(label, float | np.floating) and not float(label).is_integer():
+    fraction = isinstance(label, float | np.floating) and not float(label).is_integer()
+    if fraction or isinstance(label, complex | np.complexfloating):
         raise ValueError(
             f"Unknown label type: y is {label}, expected a whole number, a word or another hashable object"
         )
