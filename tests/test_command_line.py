@@ -1,13 +1,9 @@
 """Command lines: sorted, shown again, and made for one cell."""
 
-import shlex
-from types import SimpleNamespace
-
 import pytest
 
-from mloml.command_line import Command, Words, rerun_command
+from mloml.command_line import Command, Words
 from mloml.config import repository
-from mloml.config.compose import compose_run, compose_study
 from mloml.errors import ConfigError
 
 
@@ -57,61 +53,3 @@ def test_a_wrong_flag_is_one_line(arguments, message):
 def test_only_runs_have_sweeps():
     with pytest.raises(ConfigError, match=r"^-m: no such flag here, only --config-dir FOLDER"):
         Words.of(["-m", "protocol=lite,clean"])
-
-
-CHANGED = [
-    "protocol.bp_rate=1e-3",
-    "execution.results=else where",
-    "execution.time_limit=7",
-    "data.offline=true",
-]
-DEEPER = (
-    "algorithms=[deep,{use: deep, name: deeper, n_layers: 9, grid: {gamma: [0.1]}, layer_params: {x: 1}}]"
-)
-
-
-@pytest.mark.parametrize(
-    ("experiment", "overrides"),
-    [
-        ("table3", ["protocol=clean"]),
-        ("draws", []),
-        ("fig8", ["algorithms=[rdml,{use: rdml, name: r, init: identity},opml_multi]"]),
-        ("differences", ["algorithms=[{use: kissme, name: k, n_pairs: 100}]", *CHANGED]),
-        ("table2", [DEEPER, "hydra.searchpath=[my]"]),
-        (
-            "table2",
-            ["datasets=[{use: csv, name: mine, path: a b.csv, label: class, class_counts: {a: 3, b: null}}]"],
-        ),
-    ],
-)
-def test_the_command_of_a_cell_composes_to_that_cell(experiment, overrides, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my/algorithm").mkdir(parents=True)
-    (tmp_path / "my/algorithm/deep.yaml").write_text("defaults: [mloml_r, _self_]\nname: deep\ntitle: Deep\n")
-    study = compose_study(experiment, overrides)
-    for dataset, algorithm in zip(study.datasets[-1:] * 2, study.algorithms[-2:], strict=False):
-        cell = SimpleNamespace(
-            dataset=dataset.name, algorithm=algorithm, protocol=study.protocol, split=3, record=study.record
-        )
-        program, *words = shlex.split(rerun_command(study, cell))
-        again = compose_run(Words.of(words, sweeps=True).with_folders()).study
-        made = again.algorithms[0]
-        assert program == "mloml" and again.datasets == [dataset]
-        assert (made.name, made.learner, made.params, made.grid) == (
-            algorithm.name, algorithm.learner, algorithm.params, algorithm.grid,
-        )  # fmt: skip
-        assert (again.protocol, again.data, again.record) == (study.protocol, study.data, study.record)
-        assert (again.execution.only, again.folders) == ([3], study.folders)
-        for key in ("results", "time_limit"):
-            assert getattr(again.execution, key) == getattr(study.execution, key)
-
-
-def test_the_command_of_an_unchanged_cell_names_its_configs_only():
-    study = compose_study("table2", ["datasets=[lsvt]", "algorithms=[mloml_t]"])
-    cell = SimpleNamespace(
-        dataset="lsvt", algorithm=study.algorithms[0], protocol=study.protocol, split=0, record=()
-    )
-    assert (
-        rerun_command(study, cell)
-        == "mloml dataset=lsvt algorithm=mloml_t protocol=paper 'execution.only=[0]'"
-    )

@@ -1,24 +1,18 @@
-"""Command lines: the one that was typed, sorted; the one behind an artefact; one for a single cell."""
+"""Command lines: the one that was typed, sorted; the one behind an artefact; one for what failed."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
 from mloml.config import repository
 from mloml.errors import ConfigError
-
-if TYPE_CHECKING:
-    from mloml.config.schema import Study
-    from mloml.experiments.cell import Cell
 
 # Overrides that say where and how to run; they change no result.
 MACHINE = re.compile(r"[+~]*(execution|data\.dir|data\.cache)\b")
@@ -41,6 +35,15 @@ class Command:
         """As one would type it again."""
         start = ["python", self.script] if self.script.endswith(".py") else [Path(self.script).name]
         return shlex.join([*start, *self.arguments])
+
+    def of_split(self, split: int) -> str:
+        """As one would type it to compute what failed in one split: whatever else it asks for is stored.
+
+        >>> Command("mloml", ("dataset=iris", "execution.only=[1,2]")).of_split(2)
+        "mloml dataset=iris 'execution.only=[2]'"
+        """
+        others = [word for word in self.arguments if not word.startswith("execution.only=")]
+        return Command(self.script, (*others, f"execution.only=[{split}]")).typed
 
     @property
     def asked(self) -> str:
@@ -120,73 +123,3 @@ class Words(argparse.Namespace):
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ConfigError(message)
-
-
-def rerun_command(study: Study, cell: Cell) -> str:
-    """Return the command that runs just this cell, whatever command it was part of."""
-    from mloml.config.overrides import search_path_override
-
-    protocol, folders = asdict(cell.protocol), tuple(study.folders)
-    config = next(config for config in study.datasets if config.name == cell.dataset)
-    learner = {"name": cell.algorithm.name, "learner": cell.algorithm.learner, "grid": cell.algorithm.grid}
-    words = [
-        *_overrides("dataset", asdict(config), protocol, folders),
-        *_overrides("algorithm", learner | cell.algorithm.params, protocol, folders),
-        *_overrides("protocol", protocol, protocol, folders),
-        *_overrides("data", asdict(study.data), protocol, folders)[1:],
-    ]
-    given = {key: getattr(study.execution, key) for key in ("results", "time_limit")} | {"only": [cell.split]}
-    usual = asdict(type(study.execution)())
-    words += _changes("execution", usual, usual, given)
-    words += [f"record=[{','.join(cell.record)}]"] if cell.record else []
-    words += [search_path_override(folders)] if folders else []
-    return shlex.join(["mloml", *words])
-
-
-def _overrides(
-    group: str, wanted: dict[str, Any], protocol: dict[str, Any], folders: tuple[str, ...]
-) -> list[str]:
-    """Return the overrides that make these values: the config of that name, or the one that differs least."""
-    from omegaconf import OmegaConf
-
-    from mloml.config.compose import typed
-    from mloml.config.schema import DatasetConfig, DataSettings, ProtocolConfig
-
-    schema = {"dataset": DatasetConfig, "protocol": ProtocolConfig, "data": DataSettings}.get(group)
-    ways = []
-    for name, written in _written(group, wanted.get("name"), folders).items():
-        tree = OmegaConf.create({"protocol": protocol, group: written})
-        found: Any = OmegaConf.to_container(tree[group], resolve=True)
-        usual = asdict(typed(schema, found, group)) if schema else found
-        ways.append([f"{group}={name}", *_changes(group, found, usual, wanted)])
-    return min(ways, key=len)
-
-
-@cache
-def _written(group: str, name: str | None, folders: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Return the config of that name, or all of its group."""
-    from mloml.config.compose import choices, compose_members
-
-    known = choices(group, folders)
-    return compose_members(group, [name] if name in known else known, folders)
-
-
-def _changes(
-    prefix: str, written: dict[str, Any], usual: dict[str, Any], wanted: dict[str, Any]
-) -> Iterator[str]:
-    """Yield an override for every value that differs; a key that is not written there gets a plus sign."""
-    for name, value in wanted.items():
-        if isinstance(value, dict):
-            yield from _changes(f"{prefix}.{name}", written.get(name) or {}, usual.get(name) or {}, value)
-        elif name not in usual or value != usual[name]:
-            yield f"{'' if name in written else '+'}{prefix}.{name}={_word(value)}"
-
-
-def _word(value: Any) -> str:
-    """Spell a value for Hydra's command line.
-
-    >>> _word(None), _word([1, 2]), _word("a.csv"), _word("my file.csv")
-    ('null', '[1,2]', 'a.csv', '"my file.csv"')
-    """
-    plain = isinstance(value, str) and re.fullmatch(r"[\w./:~+-]+", value)
-    return value if plain else json.dumps(value, separators=(",", ":"))

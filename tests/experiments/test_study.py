@@ -1,9 +1,6 @@
 """Studies with real worker processes: what is computed, reused, refused, refreshed and written."""
 
 import json
-import shlex
-import subprocess
-import sys
 from dataclasses import replace
 
 import pandas as pd
@@ -48,18 +45,6 @@ def test_a_failing_cell_costs_that_cell_only(lab):
     assert json.loads((result.folder / "manifest.json").read_text())["state"] == "incomplete"
     lab.plan({})
     assert lab.run().computed == 3  # errors are never stored
-
-
-@pytest.mark.slow
-def test_the_rerun_command_runs_just_that_cell(lab):
-    lab.plan({"two/1": "raise"})
-    command = shlex.split(lab.run().failures.loc[0, "command"])
-    lab.plan({})
-    before = lab.starts()
-    again = [sys.executable, "-m", "mloml", *command[1:]]
-    done = subprocess.run(again, cwd=lab.folder, capture_output=True, text=True)
-    assert lab.starts() - before == {"two/1": 1}, done.stderr
-    assert lab.run().computed == 0
 
 
 def test_fail_fast_stops_at_the_first_failure(lab):

@@ -2,8 +2,8 @@
 
 Or, instead of that, every feature standardised by the training half (``rows="standardised"``).
 
-Both interpretations of the protocol: uncentred PCA over all rows (what the authors did), or centred PCA fitted on
-the training half. Cross-validation folds share the PCA of their half.
+Both interpretations of the protocol: uncentred PCA over all rows (what the authors did), or centred PCA
+fitted on the training half. Cross-validation folds share the PCA of their half.
 """
 
 from __future__ import annotations

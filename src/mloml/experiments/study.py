@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from mloml.command_line import Command, process_command, rerun_command
+from mloml.command_line import Command, process_command
 from mloml.errors import ConfigError, MlomlError, StoreError
 from mloml.experiments.job import Job, Outcome, stored
 from mloml.experiments.locks import is_held, running
@@ -299,7 +299,7 @@ class Run:
         frame = cells_frame(cells, self.records, {key: end.state for key, end in self.failures.items()})
         records = [self.records[cell.key] for cell in cells if cell.key in self.records]
         failed = [(cell, self.failures[cell.key]) for cell in cells if cell.key in self.failures]
-        failures, missing = failures_frame(self.study, failed), dict(self.plan.missing)
+        failures, missing = failures_frame(self.command, failed), dict(self.plan.missing)
         write_atomically(self.folder / "cells.csv", frame.to_csv(index=False))
         write_atomically(self.folder / "failures.csv", failures.to_csv(index=False))
         counts, sources = (computed, len(records) - computed), dict(self.plan.sources)
@@ -343,7 +343,7 @@ def final_outcomes(
             time.sleep(POLL_SECONDS if pending else 0)
 
 
-def failures_frame(study: Study, failed: Iterable[tuple[Cell, Outcome]]) -> pd.DataFrame:
+def failures_frame(command: Command, failed: Iterable[tuple[Cell, Outcome]]) -> pd.DataFrame:
     """Return the frame behind ``failures.csv``: one row per failed cell, none when all went well."""
     import pandas as pd
 
@@ -357,6 +357,6 @@ def failures_frame(study: Study, failed: Iterable[tuple[Cell, Outcome]]) -> pd.D
         }
         config: dict[str, Any] = dataclasses.asdict(cell)
         names = cell.dataset, cell.algorithm.name, cell.split
-        what = outcome.state, outcome.error, outcome.message, rerun_command(study, cell), json.dumps(seeds)
+        what = outcome.state, outcome.error, outcome.message, command.of_split(cell.split), json.dumps(seeds)
         rows.append((*names, *what, json.dumps(config, sort_keys=True), outcome.traceback))
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS))
