@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from mloml.config.compose import compose_study
-from mloml.datasets import DatasetConfig, DataSettings, availability, catalogue, load, loading, overview, pin
+from mloml.datasets import DatasetConfig, DataSettings, availability, catalogue, load, overview, pin
 from mloml.datasets.loading import sources_of
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
 from mloml.paper import published
@@ -184,53 +184,3 @@ def test_a_path_that_is_absent_wrong_or_forgotten_is_named(folder):
         load(own(folder / "mine.pkl"))
     with pytest.raises(ConfigError, match=r"dataset=csv needs .* dataset.path=FILE"):
         load(DatasetConfig(name="csv"))
-
-
-# -- what took long to parse is kept ------------------------------------------------------------------
-
-
-@pytest.fixture
-def large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(loading, "_WORTH_KEEPING", 0)
-    (folder / "mine.csv").write_text("a,label\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(100)))
-    return folder / "mine.csv"
-
-
-@pytest.fixture
-def parsings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    seen: list[str] = []
-    original = loading.read_csv
-
-    def counting(stream, where, **options):
-        seen.append(where)
-        return original(stream, where, **options)
-
-    monkeypatch.setattr(loading, "read_csv", counting)
-    return seen
-
-
-def test_a_large_file_is_parsed_once_until_it_changes(large, settings, parsings):
-    first, second = load(own(large), settings), load(own(large), settings)
-    assert (len(parsings), first.checksum) == (1, second.checksum)
-    large.write_text(large.read_text().replace("99,y", "98.5,y"))
-    assert load(own(large), settings).checksum != first.checksum
-    assert len(parsings) == 2
-
-
-def test_a_damaged_parse_is_done_again(large, settings, parsings, caplog):
-    first = load(own(large), settings)
-    (kept,) = Path(settings.cache).glob("parsed/*.npz")
-    data = bytearray(kept.read_bytes())
-    data[200] ^= 0xFF
-    for damaged in (data, data[: len(data) // 2]):
-        kept.write_bytes(damaged)
-        assert load(own(large), settings).checksum == first.checksum
-    assert len(parsings) == 3
-    assert "damaged" in caplog.text
-
-
-def test_a_cache_that_cannot_be_written_costs_time_only(large, settings, tmp_path, caplog):
-    (tmp_path / "file").write_text("")
-    broken = dataclasses.replace(settings, cache=str(tmp_path / "file"))
-    assert load(own(large), broken).X.shape == (100, 1)
-    assert "cannot be written" in caplog.text

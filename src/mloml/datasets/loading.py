@@ -9,17 +9,11 @@ what somebody fetched last month.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import logging
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
-from uuid import uuid4
-
-import numpy as np
 
 from mloml.config.schema import OWN, DatasetConfig, DataSettings
 from mloml.datasets.dataset import Dataset, Table, make_dataset
@@ -28,7 +22,6 @@ from mloml.datasets.generated import derive, load_bundled, load_generated
 from mloml.datasets.original import file_digest, folder_files, open_file, read_archive, read_original
 from mloml.datasets.read import read_arff, read_csv
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError, MlomlError
-from mloml.files import clear
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +33,7 @@ _PAPER = (
     *("lsvt", "iris", "wine", "spect", "ionosphere", "pems"),
     *("balance", "breast", "pima", "diabetic", "waveform", "mlprove"),
 )  # Table I
-_log = logging.getLogger(__name__)
 _SUFFIXES = (".csv", ".csv.gz", ".csv.xz", ".tsv", ".tsv.gz", ".tsv.xz")
-_WORTH_KEEPING = 4 * 2**20  # bytes of source files; less is parsed in a moment
-_PARSERS = 2  # to be raised when a parser gives another table for the same file
 
 
 def catalogue(folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
@@ -186,10 +176,10 @@ def _load_from(source: str, config: DatasetConfig, settings: DataSettings) -> Da
     if source == "generated":
         return load_generated(config)
     if source == "local" and (found := _find_local(config, settings)):
-        return _load_files(config, source, found, settings)
+        return _load_files(config, source, found)
     cache = Cache(settings)
     try:
-        return _load_files(config, source, (cache.used, SERVICES[source](config, cache)), settings)
+        return _load_files(config, source, (cache.used, SERVICES[source](config, cache)))
     except DataFormatError:
         cache.forget()
         raise
@@ -202,7 +192,7 @@ def _load_own(config: DatasetConfig, settings: DataSettings) -> Dataset:
     known = (*_SUFFIXES, ".arff")
     if not path.name.endswith(known):
         raise DataFormatError(f"dataset.path: '{config.path}' is none of {', '.join(known)}")
-    return _load_files(config, "local", _found([path], _read_table, config, path, settings), settings)
+    return _load_files(config, "local", _found([path], _read_table, config, path, settings))
 
 
 def _find_local(config: DatasetConfig, settings: DataSettings) -> Found | None:
@@ -236,36 +226,10 @@ def _read_table(config: DatasetConfig, path: Path, settings: DataSettings) -> Ta
         return read(stream, str(path), label=config.label, missing=config.missing, ignore=config.ignore)
 
 
-def _load_files(config: DatasetConfig, source: str, found: Found, settings: DataSettings) -> Dataset:
+def _load_files(config: DatasetConfig, source: str, found: Found) -> Dataset:
     files, read = found
     digests = {name: file_digest(path) for name, path in files.items()}
-    if sum(path.stat().st_size for path in files.values()) >= _WORTH_KEEPING:
-        how = [_PARSERS, config.original, config.label, config.missing, config.ignore, *config.class_counts]
-        key = hashlib.sha256(f"{how} {[*digests.values()]}".encode()).hexdigest()[:24]
-        read = partial(_remembered, settings.cache_folder() / "parsed" / f"{config.name}-{key}.npz", read)
     return make_dataset(config, read(), source, {"files": digests})
-
-
-def _remembered(path: Path, read: Callable[[], Table]) -> Table:
-    """Return what ``read`` gave before: PEMS-SF is read as text once, in 15 s, and not by every worker."""
-    try:
-        with np.load(path, allow_pickle=False) as kept:  # the zip's own checksums tell damage
-            return Table(kept["X"], kept["labels"].tolist(), path.stem, int(kept["dropped"]))
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        _log.warning("%s is damaged (%s); parsing again", path, error)
-    table = read()
-    unfinished = path.with_name(f"{uuid4().hex}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        clear(path.parent, "*.part")
-        with unfinished.open("xb") as stream:
-            np.savez(stream, X=table.X, labels=np.array(table.labels), dropped=table.dropped)
-        unfinished.replace(path)
-    except OSError as error:
-        _log.warning("%s cannot be written (%s); it will be parsed again next time", path, error)
-    return table
 
 
 def _is_cached(source: str, config: DatasetConfig, settings: DataSettings) -> bool:
