@@ -10,15 +10,20 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from hypothesis import settings  # noqa: E402
 
+from mloml.experiments.job import one_target  # noqa: E402
+
+# What workers compile for: their code and that of the tests' own process is compiled once.
+os.environ.update(one_target())
+
 # The first call of a compiled function takes seconds: timing never decides a test.
 settings.register_profile("suite", deadline=None, max_examples=30)
 settings.load_profile("suite")
 
 COMPILE = """
 import sys
-from mloml.learners.check import answers
+from mloml.learners.check import known
 from mloml.learners.compiled import folder, ready
-for name in [*answers()][:: int(sys.argv[1])]:
+for name in [*known()][:: int(sys.argv[1])]:
     if not (folder() / f"{name}.ready").exists():
         ready(name)
 """

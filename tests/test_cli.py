@@ -4,7 +4,6 @@ import argparse
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -339,23 +338,3 @@ def test_a_sweeps_table_that_cannot_be_written_is_an_error(here, monkeypatch, ca
     code, _, err = outcome(capfd, "-m", "dataset=iris,wine", "hydra.sweep.dir=s", *SMALL)
     assert code == 2
     assert err.startswith("error: s/sweep.csv: cannot be written") and err.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_an_installed_wheel_finds_its_configs(tmp_path):
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    (tmp_path / "empty").mkdir()
-    site = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    code = (
-        "import mloml.config, mloml.cli; print(mloml.config.conf_dir(), flush=True);"
-        "mloml.cli.main(['reproduce', 'table1', 'datasets=[iris]', 'data.offline=true'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path / "empty", env=site, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{tmp_path / 'site/mloml/conf'}\n")
-    assert list((tmp_path / "empty/results").glob("table1-datasets-iris-*/table1.csv"))

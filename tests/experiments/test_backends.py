@@ -62,11 +62,11 @@ def test_ctrl_c_ends_in_order_within_seconds_also_when_it_is_held(lab, times, wi
 
 def test_deaths_and_a_time_limit_that_holds_while_the_interpreter_is_locked_are_told_apart(lab):
     lab.plan({"one/0": "kill", "two/1": "hold the lock"})
-    result = lab.run(time_limit=5.0)
+    result = lab.run(time_limit=3.0)
     assert list(result.frame["status"]) == ["killed", "ok", "ok", "ok", "timeout", "ok"]
     assert lab.starts()["one/0"] == 2, "once beside others and once alone"
     failure = result.failures.set_index("status").loc["timeout"]
-    assert failure["message"] == "took longer than 5 s"
+    assert failure["message"] == "took longer than 3 s"
     assert "faulty.py" in failure["traceback"], "where it was at that moment"
 
 
@@ -105,7 +105,7 @@ def test_every_backend_gives_the_same_tables_and_gives_up_the_same_cells(lab, ex
     damaged = lab.stored()[0]
     damaged.write_bytes(damaged.read_bytes()[:-9])
     lab.plan({"one/0": "kill", "two/0": "hold the lock", "two/2": "kill once"})
-    result = lab.run(**execution, time_limit=5.0)
+    result = lab.run(**execution, time_limit=3.0)
     assert list(result.frame["status"]) == ["killed", "ok", "ok", "timeout", "ok", "ok"]
     assert result.computed + result.reused == 4
     lab.plan({})

@@ -126,9 +126,8 @@ def test_cells_of_foreign_classes_and_data_and_of_other_times_are_skipped(artefa
 
 def test_the_seed_decides_which_cells_are_taken(artefact, monkeypatch):
     taken = []
-    monkeypatch.setattr(
-        recompute, "compare", lambda _, rows, *others: taken.append([row.split for row in rows]) or []
-    )
+    splits_of = lambda jobs: taken.append([job.cell.split for job in jobs]) or []  # noqa: E731
+    monkeypatch.setattr(recompute, "in_processes", lambda function, jobs, at_once: splits_of(jobs))
     for seed in (0, 0, 1, 2, 3):
         artefact.recompute(2, "--seed", str(seed))
     assert taken[0] == taken[1]

@@ -154,18 +154,6 @@ def test_a_vanishing_push_collapses_the_metric_and_an_even_one_does_not() -> Non
     assert np.linalg.norm(LMNN(mu=0.5).fit(IRIS, IRIS_Y).components_) > 1
 
 
-def test_grid_equals_separate_fits() -> None:
-    values = [0.125, 0.25, 0.5]
-    models = LMNN().fit_grid(WINE, WINE_Y, "mu", values)
-    assert [model.mu for model in models] == values
-    for model, mu in zip(models, values, strict=True):
-        alone = LMNN(mu=mu).fit(WINE, WINE_Y)
-        assert vars(model).keys() == vars(alone).keys()
-        np.testing.assert_array_equal(model.components_, alone.components_)
-    with pytest.raises(ValueError, match="mu"):
-        LMNN().fit_grid(WINE, WINE_Y, "mu", [0.25, 2.0])
-
-
 def test_result_does_not_depend_on_blas_threads() -> None:
     factors = []
     for threads in (1, 2):

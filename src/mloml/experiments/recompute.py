@@ -3,9 +3,9 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -25,17 +25,6 @@ OTHER = ", other code or versions"
 VERDICTS = ("equal", "different", f"equal{OTHER}", f"different{OTHER}", "skipped")
 
 
-class Row(NamedTuple):
-    """A finished cell as ``cells.csv`` has it; the error as text, exact whatever pandas does."""
-
-    dataset: str
-    algorithm: str
-    split: int
-    error: str
-    chosen: str
-    key: str
-
-
 def recompute(
     folders: Sequence[Path], store: Store, count: int, seed: int, configs: Sequence[str] = ()
 ) -> int:
@@ -49,55 +38,65 @@ def recompute(
         The exit code: 1 when a cell came out differently under the same code and versions, else 0.
     """
     console = Console(highlight=False, width=None if Console().is_terminal else FILE_WIDTH)
-    table = Table("artefact", *VERDICTS, title="Cells computed again")
-    lines, different = [], False
+    table, lines = Table("artefact", *VERDICTS, title="Cells computed again"), list[str]()
     for folder in folders:
         try:
-            manifest, rows = _read(folder)
-            chosen = random.Random(seed).sample(rows, min(count, len(rows)))
-            found = list(compare(manifest, chosen, store, configs))
+            found = compare(folder, store, count, seed, configs)
         except MlomlError as error:
             lines.append(f"skipped: {error}")
             continue
-        counts = Counter(verdict for _, verdict, _ in found)
-        table.add_row(str(folder), *(str(counts[verdict]) for verdict in VERDICTS))
-        reasons = Counter(note for _, verdict, note in found if verdict == "skipped")
-        lines += [f"skipped {times}: {reason}" for reason, times in reasons.items()]
-        lines += [
-            f"{verdict}: {row.dataset}/{row.algorithm}, split {row.split}: {note}"
-            for row, verdict, note in found
-            if verdict.startswith("different")
-        ]
-        different = different or counts["different"] > 0
+        table.add_row(str(folder), *(str(sum(part == verdict for part, _ in found)) for verdict in VERDICTS))
+        for (verdict, words), times in Counter(found).items():
+            if not verdict.startswith("equal"):
+                lines.append(f"skipped {times}: {words}" if verdict == "skipped" else f"{verdict}: {words}")
     console.print(table)
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
-    return int(different)
+    return int(any(line.startswith("different: ") for line in lines))
 
 
 def compare(
-    manifest: dict[str, Any], rows: Sequence[Row], store: Store, configs: Sequence[str] = ()
-) -> Iterator[tuple[Row, str, str]]:
-    """Yield each cell with what came of it and what is to be said of that."""
+    folder: Path, store: Store, count: int, seed: int, configs: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Compute cells of an artefact again; return what came of each, and what is to be said of that."""
     from mloml.experiments.cell import versions
 
+    manifest, rows = _read(folder)
     plan = _plan(manifest, configs)
     cells = {(cell.dataset, cell.algorithm.name, cell.split): cell for cell in plan.cells}
-    jobs: dict[str, tuple[Row, Job]] = {}
-    for row in rows:
-        cell = cells.get(row[:3])
-        if cell is None or cell.checksum != manifest["datasets"].get(row.dataset, {}).get("checksum"):
-            reason = f"the data or the learner of {row.dataset}/{row.algorithm} are not those of then"
-            yield row, "skipped", reason
+    found, jobs = [], dict[str, tuple[dict[str, Any], Job]]()
+    for row in random.Random(seed).sample(rows, min(count, len(rows))):
+        cell = cells.get((row["dataset"], row["algorithm"], row["split"]))
+        if cell is None or cell.checksum != manifest["datasets"].get(row["dataset"], {}).get("checksum"):
+            words = f"the data or the learner of {row['dataset']}/{row['algorithm']} are not those of then"
+            found.append(("skipped", words))
         else:
             jobs[cell.key] = row, plan.job(cell, Path(), "")
     for key, (error, chosen) in in_processes(_compute, [job for _, job in jobs.values()], 2):
         row, _ = jobs[key]
-        equal = (float(row.error), json.loads(row.chosen)) == (error, chosen)
-        record = store.read_cell(row.dataset, row.algorithm, row.split, row.key) or {}
-        same = row.key == key and record.get("versions") == versions()
+        place = row["dataset"], row["algorithm"], row["split"]
+        equal = (float(row["error"]), json.loads(row["chosen"])) == (error, chosen)
+        record = store.read_cell(*place, row["key"]) or {}
+        same = row["key"] == key and record.get("versions") == versions()
+        words = f"stored {row['error']} with {row['chosen']}, now {error} with {json.dumps(chosen)}"
         verdict = ("equal" if equal else "different") + ("" if same else OTHER)
-        yield row, verdict, f"stored {row.error} with {row.chosen}, now {error} with {json.dumps(chosen)}"
+        found.append((verdict, f"{place[0]}/{place[1]}, split {place[2]}: {words}"))
+    return found
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], list[dict[Any, Any]]]:
+    """Return an artefact's manifest and its finished cells; errors are texts, exact whatever pandas does."""
+    import pandas as pd
+
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        cells = pd.read_csv(folder / "cells.csv", dtype={"error": str})
+        return manifest, cells[cells["status"] == "ok"].to_dict("records")
+    except FileNotFoundError as error:
+        name = Path(error.filename).name
+        raise MlomlError(f"{folder}: there is no {name}, so no cells to compute") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise MlomlError(f"{folder}: manifest.json or cells.csv is damaged") from None
 
 
 def _plan(manifest: dict[str, Any], configs: Sequence[str]) -> Plan:
@@ -106,7 +105,7 @@ def _plan(manifest: dict[str, Any], configs: Sequence[str]) -> Plan:
 
     config, known = manifest["config"], catalogue(configs)
     try:
-        protocol = dict(config["protocol"])
+        protocol = config["protocol"]
         study = Study(
             manifest["study"],
             [known[name] for name in manifest["datasets"] if name in known],
@@ -130,18 +129,3 @@ def _compute(job: Job) -> tuple[str, tuple[Any, Any]]:
     except Exception as error:
         return job.cell.key, (f"{type(error).__name__}: {' '.join(str(error).split())}", None)
     return job.cell.key, (record["error"], json.loads(json.dumps(record["chosen"])))
-
-
-def _read(folder: Path) -> tuple[dict[str, Any], list[Row]]:
-    import pandas as pd
-
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        cells = pd.read_csv(folder / "cells.csv", dtype={"error": str})
-        done = cells.loc[cells["status"] == "ok", list(Row._fields)]
-        return manifest, [Row(*row) for row in done.itertuples(index=False)]
-    except FileNotFoundError as error:
-        name = Path(error.filename).name
-        raise MlomlError(f"{folder}: there is no {name}, so no cells to compute") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise MlomlError(f"{folder}: manifest.json or cells.csv is damaged") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -88,19 +87,6 @@ def labelled_rows(learner: MetricLearner, X: ArrayLike, y: ArrayLike) -> tuple[A
             f"{name} needs a class with at least two rows; each of the {counts.size} classes has one"
         )
     return rows, codes.astype(np.intp, copy=False)
-
-
-def labelled_rows_of_all(models: Sequence[MetricLearner], X: ArrayLike, y: ArrayLike) -> tuple[Array, Codes]:
-    """Do as :func:`labelled_rows` for learners that differ in their parameters only; check the input once."""
-    first, *others = models
-    rows, codes = labelled_rows(first, X, y)
-    learned = ("classes_", "n_features_in_", "feature_names_in_")
-    for model in others:
-        model._validate_params()
-        for name in learned:
-            if hasattr(first, name):
-                setattr(model, name, getattr(first, name))
-    return rows, codes
 
 
 def rank_of(learner: Any) -> int:

@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -121,11 +122,27 @@ def say(text: str) -> None:
     print(f"mloml: {text}", file=sys.stderr, flush=True)
 
 
-@cache
+# The algorithms whose code was found right in this process, and those that are being looked at.
+_known: set[str] = set()
+_begun: set[str] = set()
+_one_at_a_time = threading.RLock()
+
+
 def ready(algorithm: str) -> None:
     """Load or compile an algorithm's functions, once in a process, and compare them with known answers."""
-    if config.DISABLE_JIT:
+    if algorithm in _known or config.DISABLE_JIT:
         return
+    with _one_at_a_time:
+        if algorithm not in _begun:  # else this is its own problem
+            _begun.add(algorithm)
+            try:
+                _find_right(algorithm)
+            finally:
+                _begun.remove(algorithm)
+            _known.add(algorithm)
+
+
+def _find_right(algorithm: str) -> None:
     with _lock():
         collects = gc.isenabled()
         gc.disable()  # numba holds so much that looking for garbage takes a tenth of the time
@@ -151,8 +168,7 @@ def _load(algorithm: str) -> None:
     mark = folder() / f"{algorithm}.ready"
     if not mark.exists() and COMPILING not in os.environ:
         say("compiling, once on this machine ...")
-        names = ["rows", "triplets"] if algorithm == "rows" else [algorithm]  # whoever uses one uses both
-        program = f"from mloml.learners.compiled import ready; [ready(name) for name in {names}]"
+        program = f"from mloml.learners.compiled import ready; ready({algorithm!r})"
         environment = os.environ | {COMPILING: "yes", "PYTHONPATH": os.pathsep.join(sys.path)}
         with suppress(OSError):  # where there are no other processes, this one compiles
             subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)

@@ -103,15 +103,13 @@ class DiagonalLayer(Layer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("diagonal_moml")
-        seen: int = diagonal_scan(D, self.w, self.step, self.keep, self.floor, self.counts)
-        return seen
+        return int(diagonal_scan(D, self.w, self.step, self.keep, self.floor, self.counts))
 
     def learn_sparse(self, rows: SparseRows, triplets: Triplets, outputs: Array) -> int:
         """Learn from triplets of sparse rows."""
         ready("diagonal_moml")
         given = (rows.data, rows.indices, rows.starts, triplets)
-        seen: int = sparse_diagonal_scan(*given, self.w, self.step, self.keep, self.floor, self.counts)
-        return seen
+        return int(sparse_diagonal_scan(*given, self.w, self.step, self.keep, self.floor, self.counts))
 
     def factor(self) -> csr_array:
         """Return a sparse matrix with the roots of the weights on its diagonal."""
@@ -173,15 +171,9 @@ class DiagonalMOML(OnlineLearner, MetricLearner):
     _takes_sparse = True
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", scale: str | float | None = "auto", scans: int = 20,
+        shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
     @learned

@@ -169,19 +169,10 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
     }
 
     def __init__(
-        self,
-        *,
-        n_layers: int = 3,
-        activation: str = "tanh",
-        gamma: float | str = 1e-4,
-        factor: str = "symmetric",
-        cone: str = "clip",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, n_layers: int = 3, activation: str = "tanh", gamma: float | str = 1e-4,
+        factor: str = "symmetric", cone: str = "clip", scale: str | float | None = "auto", scans: int = 20,
+        shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         self.n_layers = n_layers
         self.activation = activation
         self.factor = factor

@@ -99,15 +99,9 @@ class KISSME(MetricLearner):
     }
 
     def __init__(
-        self,
-        ridge: str = "on_failure",
-        *,
-        ridge_scale: float = 1e-6,
-        weight: str = "pairs",
-        n_pairs: int | None = None,
-        random_state: Any = None,
-        n_components: int | None = None,
-    ) -> None:
+        self, ridge: str = "on_failure", *, ridge_scale: float = 1e-6, weight: str = "pairs",
+        n_pairs: int | None = None, random_state: Any = None, n_components: int | None = None,
+    ) -> None:  # fmt: skip
         self.ridge = ridge
         self.ridge_scale = ridge_scale
         self.weight = weight

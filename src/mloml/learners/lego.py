@@ -140,8 +140,7 @@ class LEGOLayer(Layer):
             if len(outputs):
                 np.matmul(D, self.L.T, out=outputs)
             return len(D)
-        seen: int = lego_scan(D, self.L, *self.targets, self.step, self.counts, outputs)
-        return seen
+        return int(lego_scan(D, self.L, *self.targets, self.step, self.counts, outputs))
 
     def rescale(self, ratio: float) -> None:
         """Follow rows that are multiplied: targets that were given keep their size in the user's rows."""
@@ -289,17 +288,10 @@ class LEGO(OnlineLearner, MetricLearner):
     _from_pairs = True
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        targets: str | ArrayLike = "percentiles",
-        percentiles: tuple[float, float] = (5, 95),
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", targets: str | ArrayLike = "percentiles",
+        percentiles: tuple[float, float] = (5, 95), scale: str | float | None = "auto", scans: int = 20,
+        shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         self.targets = targets
         self.percentiles = percentiles
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)

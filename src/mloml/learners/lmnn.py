@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from math import sqrt
 from numbers import Integral, Real
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mloml.arrays import Array, Index
 
 from .base import MetricLearner
-from .batch import ByClass, Coordinates, labelled_rows_of_all, near_one, one_blas_thread, require_start
+from .batch import ByClass, Coordinates, labelled_rows, near_one, one_blas_thread, require_start
 from .compiled import compiled, entry, ready
 from .descent import descend
 
@@ -353,35 +351,17 @@ class LMNN(MetricLearner):
         self.init = init
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from labelled rows."""
-        self._fit_all([self], X, y)
-        return self
-
-    def fit_grid(self, X: ArrayLike, y: ArrayLike, name: str, values: Sequence[float]) -> list[Self]:
-        """Fit a clone for each value of parameter ``name``; equal to fitting each by itself.
-
-        Along ``mu`` the fits share targets and coordinates. None starts from another's result: that has lost
-        the directions which a smaller ``mu`` collapsed, and the descent finds back to them badly.
-        """
-        models = [clone(self).set_params(**{name: value}) for value in values]
-        if name != "mu" or not models:
-            return [model.fit(X, y) for model in models]
-        self._fit_all(models, X, y)
-        return models
-
-    def _fit_all(self, models: Sequence[LMNN], X: ArrayLike, y: ArrayLike) -> None:
-        """Choose targets and coordinates, and minimise ε in them for models that differ in ``mu`` only."""
-        rows, codes = labelled_rows_of_all(models, X, y)
-        require_start(models[0])
+        """Learn the metric from labelled rows: choose targets and coordinates, and minimise ε in them."""
+        rows, codes = labelled_rows(self, X, y)
+        require_start(self)
         ready("lmnn")
         rows, exponent = near_one(rows)
         with one_blas_thread():
             data = ByClass.of(rows, codes)
             targets = data.target_neighbours(self.n_neighbors)
             coordinates = Coordinates.of(data.X, data.differences(targets), exponent)
-            problem = LargeMargin(ByClass(data.X @ coordinates.W.T, data.starts), targets)
-            for model in models:
-                model._descend(problem, coordinates)
+            self._descend(LargeMargin(ByClass(data.X @ coordinates.W.T, data.starts), targets), coordinates)
+        return self
 
     def _descend(self, problem: LargeMargin, coordinates: Coordinates) -> None:
         """Minimise and publish the result, for rows in the user's units."""

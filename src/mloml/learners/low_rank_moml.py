@@ -139,15 +139,13 @@ class LowRankLayer(Layer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("low_rank_moml")
-        seen: int = low_rank_scan(D, self.W, self.step, self.counts, outputs)
-        return seen
+        return int(low_rank_scan(D, self.W, self.step, self.counts, outputs))
 
     def learn_sparse(self, rows: SparseRows, triplets: Triplets, outputs: Array) -> int:
         """Learn from triplets of sparse rows."""
         ready("low_rank_moml")
         given = (rows.data, rows.indices, rows.starts, triplets)
-        seen: int = sparse_low_rank_scan(*given, self.W, self.step, self.counts, outputs)
-        return seen
+        return int(sparse_low_rank_scan(*given, self.W, self.step, self.counts, outputs))
 
     @property
     def n_outputs(self) -> int:
@@ -265,17 +263,10 @@ class LowRankMOML(OnlineLearner, MetricLearner):
     _takes_sparse = True
 
     def __init__(
-        self,
-        *,
-        n_components: int = 2,
-        gamma: float | str = "auto",
-        init: str = "pca",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
+        self, *, n_components: int = 2, gamma: float | str = "auto", init: str = "pca",
+        scale: str | float | None = "auto", scans: int = 20, shuffle: bool = True, random_state: Any = None,
         triplets: Rule = "released",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_components = n_components
         self.init = init
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)

@@ -20,7 +20,6 @@ from .batch import (
     factor_of,
     in_input_space,
     labelled_rows,
-    labelled_rows_of_all,
     near_one,
     one_blas_thread,
     span,
@@ -277,16 +276,9 @@ class MLCC(MetricLearner):
     }
 
     def __init__(
-        self,
-        n_clusters: int = 4,
-        *,
-        mu: float = 0.5,
-        reading: str = "per_class",
-        max_rounds: int = 10,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
+        self, n_clusters: int = 4, *, mu: float = 0.5, reading: str = "per_class", max_rounds: int = 10,
+        tol: float = 1e-4, max_iter: int = 200, random_state: int | np.random.RandomState | None = 0,
+    ) -> None:  # fmt: skip
         self.n_clusters = n_clusters
         self.mu = mu
         self.reading = reading
@@ -297,33 +289,29 @@ class MLCC(MetricLearner):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from labelled rows."""
-        rows, codes = labelled_rows(self, X, y)
-        with one_blas_thread():
-            self._learn(self._start(rows, codes))
-        return self
+        return self._fit(X, y, {})
 
     def fit_options(self, X: ArrayLike, y: ArrayLike, options: Sequence[dict[str, Any]]) -> list[Self]:
         """Fit a clone with each of the given sets of parameters; equal to fitting each by itself.
 
-        Fits that differ in ``mu`` only share their first clusters; all share the checks of the input.
+        Fits that differ in ``mu`` only share their first clusters.
         """
-        models = [clone(self).set_params(**option) for option in options]
-        if not models:
-            return models
-        rows, codes = labelled_rows_of_all(models, X, y)
         starts: dict[tuple[Any, ...], Start] = {}
+        return [clone(self).set_params(**option)._fit(X, y, starts) for option in options]
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, starts: dict[tuple[Any, ...], Start]) -> Self:
+        rows, codes = labelled_rows(self, X, y)
+        ready("mlcc")
+        shared = isinstance(self.random_state, Integral)  # else every fit draws its own centres
+        key = (self.n_clusters, self.reading, self.random_state) if shared else (len(starts),)
         with one_blas_thread():
-            for model in models:
-                shared = isinstance(model.random_state, Integral)  # else every fit draws its own centres
-                key = (model.n_clusters, model.reading, model.random_state) if shared else (len(starts),)
-                if key not in starts:
-                    starts[key] = model._start(rows, codes)
-                model._learn(starts[key])
-        return models
+            if key not in starts:
+                starts[key] = self._start(rows, codes)
+            self._learn(starts[key])
+        return self
 
     def _start(self, rows: Array, codes: Index) -> Start:
         """Choose the first clusters."""
-        ready("mlcc")
         groups = [np.arange(len(codes))]
         if self.reading == "per_class":
             groups = [np.flatnonzero(codes == c) for c in range(codes.max() + 1)]

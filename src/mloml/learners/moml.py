@@ -192,8 +192,7 @@ class MOMLLayer(Layer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("moml")
-        seen: int = moml_scan(D, self.L, self.N, self.step, self.keep, self.floor, self.counts, outputs)
-        return seen
+        return int(moml_scan(D, self.L, self.N, self.step, self.keep, self.floor, self.counts, outputs))
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: the metric starts as the identity on them."""
@@ -207,8 +206,7 @@ class FreeMetric(MetricLayer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("moml_free")
-        seen: int = metric_scan(D, self.M, self.step, self.counts)
-        return seen
+        return int(metric_scan(D, self.M, self.step, self.counts))
 
 
 class MOML(SignedForm, OnlineLearner, MetricLearner):
@@ -297,16 +295,9 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
     }
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        cone: str = "split",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", cone: str = "split", scale: str | float | None = "auto",
+        scans: int = 20, shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         self.cone = cone
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 

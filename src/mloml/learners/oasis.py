@@ -110,15 +110,13 @@ class Similarity(Layer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("oasis")
-        seen: int = oasis_scan(D, self.W, self.step, self.counts)
-        return seen
+        return int(oasis_scan(D, self.W, self.step, self.counts))
 
     def learn_sparse(self, rows: SparseRows, triplets: Triplets, outputs: Array) -> int:
         """Learn from triplets of sparse rows."""
         ready("oasis")
         given = (rows.data, rows.indices, rows.starts)
-        seen: int = sparse_oasis_scan(*given, triplets, self.W, self.step, self.counts)
-        return seen
+        return int(sparse_oasis_scan(*given, triplets, self.W, self.step, self.counts))
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: W starts as the identity on them."""
@@ -187,15 +185,9 @@ class OASIS(OnlineLearner):
     _from_quadruplets = False
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", scale: str | float | None = "auto", scans: int = 20,
+        shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
     @learned

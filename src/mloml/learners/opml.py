@@ -137,15 +137,13 @@ class OPMLLayer(Layer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("opml")
-        seen: int = opml_scan(D, self.L, self.step, self.counts, outputs)
-        return seen
+        return int(opml_scan(D, self.L, self.step, self.counts, outputs))
 
     def learn_sparse(self, rows: SparseRows, triplets: Triplets, outputs: Array) -> int:
         """Learn from triplets of sparse rows; it hands on no outputs."""
         ready("opml")
         given = (rows.data, rows.indices, rows.starts, triplets)
-        seen: int = sparse_opml_scan(*given, self.L, self.step, self.counts)
-        return seen
+        return int(sparse_opml_scan(*given, self.L, self.step, self.counts))
 
 
 class OPML(OnlineLearner, MetricLearner):
@@ -242,15 +240,9 @@ class OPML(OnlineLearner, MetricLearner):
     _takes_sparse = True  # O(d non-zeros) a step
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", scale: str | float | None = "auto", scans: int = 20,
+        shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
     def _new_state(self, n_features: int, X: Any, step: float) -> OPMLLayer:

@@ -236,8 +236,7 @@ class RDMLMetric(MetricLayer):
     def learn_pairs(self, D: Array, only: Codes) -> int:
         """Learn from the pairs that ``only`` says, see :func:`rdml_scan`."""
         ready("rdml")
-        seen: int = rdml_scan(D, only, self.M, self.project, self.step, self.counts)
-        return seen
+        return int(rdml_scan(D, only, self.M, self.project, self.step, self.counts))
 
 
 class RDMLLayer(Layer):
@@ -250,8 +249,7 @@ class RDMLLayer(Layer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("rdml_layer")
-        seen: int = rdml_layer_scan(D, self.L, self.N, self.step, self.counts, outputs)
-        return seen
+        return int(rdml_layer_scan(D, self.L, self.N, self.step, self.counts, outputs))
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: the metric starts as the identity on them."""
@@ -334,18 +332,10 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
     _from_pairs = True
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        init: str = "identity",
-        pairs: str = "triplets",
-        cone: str = "project",
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", init: str = "identity", pairs: str = "triplets",
+        cone: str = "project", scale: str | float | None = "auto", scans: int = 20, shuffle: bool = True,
+        random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         self.init = init
         self.pairs = pairs
         self.cone = cone
@@ -361,8 +351,7 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
             only += np.where(triplets[:, 1] > triplets[:, 2], 1, 2)
         x, xp, xq = triplets.T  # a pair alone comes as a triplet whose other partner is x itself
         only[xq == x], only[xp == x] = 1, 2
-        seen: int = state.learn_pairs(D, only)
-        return seen
+        return int(state.learn_pairs(D, only))
 
     _definite = "cone='project'"
 

@@ -80,8 +80,7 @@ class SLMOMLMetric(MetricLayer):
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
         ready("slmoml")
-        seen: int = slmoml_scan(D, self.M, self.step, self.margin, self.counts)
-        return seen
+        return int(slmoml_scan(D, self.M, self.step, self.margin, self.counts))
 
 
 class SLMOML(OnlineLearner, MetricLearner):
@@ -147,16 +146,9 @@ class SLMOML(OnlineLearner, MetricLearner):
     _moved = {"C": "its step size is gamma"}
 
     def __init__(
-        self,
-        *,
-        gamma: float | str = "auto",
-        margin: float = 1.0,
-        scale: str | float | None = "auto",
-        scans: int = 20,
-        shuffle: bool = True,
-        random_state: Any = None,
-        triplets: Rule = "released",
-    ) -> None:
+        self, *, gamma: float | str = "auto", margin: float = 1.0, scale: str | float | None = "auto",
+        scans: int = 20, shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
+    ) -> None:  # fmt: skip
         self.margin = margin
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
