@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array
 from mloml.errors import suggestion
 
-from .layers import ACTIVATIONS, Layer, Stack, StackOutputs
+from .layers import ACTIVATIONS, Layer, OpenStack, Stack, StackOutputs
 from .lego import make_lego_layer
 from .low_rank_moml import LowRankLayer, first_factor, require_rank
 from .moml import FLOOR, KEEP, MOMLLayer
@@ -19,6 +21,7 @@ from .online import OnlineLearner
 from .opml import OPMLLayer
 from .propagation import GradientStack, Loss
 from .rdml import RDMLLayer
+from .stream import parameters_to_keep
 from .triplets import Rule
 
 # Settings that a layer of each algorithm can have.
@@ -146,7 +149,8 @@ class MLOML(StackOutputs, OnlineLearner):
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
         "layer": [StrOptions(set(KNOWN)), list, tuple],
-        "n_layers": [Interval(Integral, 1, None, closed="left")],
+        "n_layers": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "max_layers": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions(set(ACTIVATIONS))],
         "propagation": [StrOptions({"fp", "bp", "fbp"})],
         "layer_params": [Mapping, list, tuple, None],
@@ -165,7 +169,7 @@ class MLOML(StackOutputs, OnlineLearner):
         self,
         *,
         layer: str | Sequence[str] = "moml",
-        n_layers: int = 3,
+        n_layers: int | str = 3,
         activation: str = "tanh",
         propagation: str = "fp",
         gamma: float | str = "auto",
@@ -177,6 +181,7 @@ class MLOML(StackOutputs, OnlineLearner):
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
+        max_layers: int = 5,
     ) -> None:
         self.layer = layer
         self.n_layers = n_layers
@@ -185,18 +190,56 @@ class MLOML(StackOutputs, OnlineLearner):
         self.layer_params = layer_params
         self.n_components = n_components
         self.init = init
+        self.max_layers = max_layers
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
     _may_change: tuple[str, ...] = ("layer_params",)
 
-    def _chooses(self) -> bool:
-        return super()._chooses() and self.propagation != "bp"
+    @property
+    def _open(self) -> bool:  # type: ignore[override]
+        return isinstance(self.n_layers, str)
+
+    def _tried_steps(self) -> list[float]:
+        fixed = self.propagation == "bp" or self.n_layers == 0  # which have no use for a step size
+        return [self._given_step()] if fixed else super()._tried_steps()
+
+    def _given_step(self) -> float:
+        return 0.0 if self.n_layers == 0 else super()._given_step()
+
+    @available_if(lambda self: self._open)
+    def fit_options(self, X: Any, y: Any, options: Sequence[Mapping[str, Any]]) -> list[Self]:
+        """Return one fitted learner per candidate, such as ``{"n_layers": 2, "gamma": 0.01}``.
+
+        One stack of ``max_layers`` per step size contains those of all depths. They share their layers: to go
+        on learning with one of them, copy it. A stack that diverged does not contain the others: these are
+        fitted one by one.
+        """
+        deepest = clone(self).set_params(n_layers=self.max_layers)
+        rests = [{name: value for name, value in option.items() if name != "n_layers"} for option in options]
+        once = [rest for place, rest in enumerate(rests) if rest not in rests[:place]]
+        if all(rest.keys() == {"gamma"} for rest in once):
+            wholes = deepest.fit_grid(X, y, "gamma", [rest["gamma"] for rest in once])
+        else:
+            wholes = [clone(deepest).set_params(**rest).fit(X, y) for rest in once]
+        found = []
+        for option, rest in zip(options, rests, strict=True):
+            whole, one = wholes[once.index(rest)], clone(self).set_params(**option)
+            if whole.diverged_:
+                found.append(one.fit(X, y))
+                continue
+            learned = {name: value for name, value in vars(whole).items() if name not in whole.get_params()}
+            state = whole._state.prefix(option["n_layers"])
+            vars(one).update(learned, _rivals=[state], _kept={}, _began_with=parameters_to_keep(one))
+            found.append(one)
+        return found
 
     @property
     def _takes_sparse(self) -> bool:
         return self.n_components is not None
 
     def _new_state(self, n_features: int, X: Any, step: float) -> Stack | GradientStack:
+        if self._open and self.propagation != "fp":
+            raise ValueError(f"n_layers='auto' does not go with propagation={self.propagation!r}, use 'fp'")
         names, settings = self._layer_settings(step)
         unfit = sorted(set(names) - {"moml", "opml"})
         if self.propagation == "fbp" and unfit:
@@ -209,7 +252,7 @@ class MLOML(StackOutputs, OnlineLearner):
             made = [
                 make_layer(n, n_features, s, X, self.scale_) for n, s in zip(names, settings, strict=True)
             ]
-            return Stack(made, self.activation)
+            return self._stack(made)
         return GradientStack(n_features, names, settings, self.propagation == "fbp", self._loss())
 
     def _narrow_stack(
@@ -227,7 +270,10 @@ class MLOML(StackOutputs, OnlineLearner):
         require_rank(k, n_features)
         start = first_factor(X, k, self.init, self.random_state)
         others = [make_layer(n, k, s, None, 1.0) for n, s in zip(names[1:], settings[1:], strict=True)]
-        return Stack([LowRankLayer(start, settings[0]["step"]), *others], self.activation)
+        return self._stack([LowRankLayer(start, settings[0]["step"]), *others])
+
+    def _stack(self, layers: list[Any]) -> Stack:
+        return (OpenStack if self._open or not self.n_layers else Stack)(layers, self.activation)
 
     def _set_step(self, state: Any, step: float) -> None:
         steps = [settings["step"] * state.damping for settings in self._layer_settings(step)[1]]
@@ -257,14 +303,16 @@ class MLOML(StackOutputs, OnlineLearner):
 
     def _layer_settings(self, step: float) -> tuple[list[str], list[dict[str, Any]]]:
         """Return the algorithm of each layer and its settings, checked; ``step`` is that of all layers."""
-        names = [self.layer] * self.n_layers if isinstance(self.layer, str) else list(self.layer)
+        field = "max_layers" if self._open else "n_layers"
+        n = max(1, getattr(self, field))  # one of none is there, and not in use
+        names = [self.layer] * n if isinstance(self.layer, str) else list(self.layer)
         for name in names:
             if not isinstance(name, str) or name not in KNOWN:
                 hint = suggestion(str(name), KNOWN)
                 raise ValueError(f"layer has {name!r}, expected one of {', '.join(KNOWN)}{hint}")
-        if len(names) != self.n_layers:
+        if len(names) != n:
             raise ValueError(
-                f"layer has {len(names)} entries but n_layers is {self.n_layers}: give one per layer"
+                f"layer has {len(names)} entries but {field} is {getattr(self, field)}: give one per layer"
             )
         given = self.layer_params or {}
         if isinstance(given, Mapping):
