@@ -65,8 +65,16 @@ class MLOML(StackOutputs, OnlineLearner):
     ----------
     layer : {"moml", "opml", "lego", "rdml"} or list of them, default="moml"
         The algorithm of the layers. FBP needs moml and opml layers.
-    n_layers : int, default=3
-        Number of metric layers.
+    n_layers : int or "auto", default=3
+        Number of metric layers; 0 leaves the rows as they are, divided by ``scale_``. "auto" chooses from 0 to
+        ``max_layers``, together with ``gamma`` if that is "auto": a stack that learns by "fp" contains all
+        shallower ones, so one fit gives the error of every depth.
+
+        - ``fit`` chooses by the validation of ``gamma="auto"`` and goes deeper only for a gain of more than a
+          standard error. Then ``max_layers`` layers learn from all rows.
+        - In a stream, each span of 256 rows is classified at every depth before it is learned from, and older
+          spans count less; the best depth is followed where it is surely better. Sahoo et al. and OAHU weigh
+          the depths of a network online; here one of them answers.
     activation : {"relu", "sigmoid", "tanh"}, default="tanh"
         Non-linearity between layers. "tanh" and "sigmoid" suit all data. Near 0 "tanh" has slope 1, "sigmoid"
         1/4: it shrinks what the layers above see, so try it with a larger ``gamma``. "relu" is for rows
@@ -103,12 +111,18 @@ class MLOML(StackOutputs, OnlineLearner):
         Where a first layer of k rows starts, see :class:`~mloml.learners.low_rank_moml.LowRankMOML`.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
+    max_layers : int, default=5
+        The most layers that ``n_layers="auto"`` may choose. Lists of ``layer`` and ``layer_params`` then have
+        so many entries.
 
     Attributes
     ----------
+    n_layers_ : int
+        How many layers are in use. ``transform`` gives the output of the last of them; ``layer=`` asks for
+        another, in use or not.
     layers_ : array of shape (n_layers, d, d), or list of arrays
         The learned ``L_i``; the first takes the user's rows, so it starts at the identity over ``scale_``.
-        A list, (k, d) and then (k, k), with ``n_components``.
+        A list, (k, d) and then (k, k), with ``n_components``. ``max_layers`` of them with "auto".
     w_ : array of shape (n_layers,)
         Weights of the local losses.
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
@@ -131,6 +145,12 @@ class MLOML(StackOutputs, OnlineLearner):
     ----------
     W. Li, Y. Liu, J. Huo, Y. Shi, Y. Gao, L. Wang, J. Luo. A multilayer framework for online metric
     learning. IEEE Transactions on Neural Networks and Learning Systems, 2022 (arXiv 1805.05510).
+
+    D. Sahoo, Q. Pham, J. Lu, S. C. H. Hoi. Online deep learning: learning deep neural networks on the fly.
+    IJCAI, 2018.
+
+    Y. Gao, Y.-F. Li, S. Chandra, L. Khan, B. Thuraisingham. Towards self-adaptive metric learning on the fly
+    (OAHU). The Web Conference, 2019.
 
     Examples
     --------
