@@ -226,6 +226,10 @@ class MLOML(StackOutputs, OnlineLearner):
     def _given_step(self) -> float:
         return 0.0 if self.n_layers == 0 else super()._given_step()
 
+    def _require_forward(self) -> None:
+        if self._open and self.propagation != "fp":
+            raise ValueError(f"n_layers='auto' does not go with propagation={self.propagation!r}, use 'fp'")
+
     @available_if(lambda self: self._open)
     def fit_options(self, X: Any, y: Any, options: Sequence[Mapping[str, Any]]) -> list[Self]:
         """Return one fitted learner per candidate, such as ``{"n_layers": 2, "gamma": 0.01}``.
@@ -234,6 +238,7 @@ class MLOML(StackOutputs, OnlineLearner):
         on learning with one of them, copy it. A stack that diverged does not contain the others: these are
         fitted one by one.
         """
+        self._require_forward()
         deepest = clone(self).set_params(n_layers=self.max_layers)
         rests = [{name: value for name, value in option.items() if name != "n_layers"} for option in options]
         once = [rest for place, rest in enumerate(rests) if rest not in rests[:place]]
@@ -258,8 +263,7 @@ class MLOML(StackOutputs, OnlineLearner):
         return self.n_components is not None
 
     def _new_state(self, n_features: int, X: Any, step: float) -> Stack | GradientStack:
-        if self._open and self.propagation != "fp":
-            raise ValueError(f"n_layers='auto' does not go with propagation={self.propagation!r}, use 'fp'")
+        self._require_forward()
         names, settings = self._layer_settings(step)
         unfit = sorted(set(names) - {"moml", "opml"})
         if self.propagation == "fbp" and unfit:
