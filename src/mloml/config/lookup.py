@@ -49,8 +49,8 @@ def learner_class(name: str) -> type[Any]:
     if name in known:
         return known[name]
     if name == "BatchStack":  # which is not one to import: that is ``mloml.stack``
-        stacking = import_module("mloml.learners.stacking")
-        return stacking.BatchStack  # type: ignore[no-any-return]
+        kind: type[Any] = import_module("mloml.learners.stacking").BatchStack
+        return kind
     others = "or package.module.Class for an estimator of yours"
     raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}, {others}{suggestion(name, known)}")
 

@@ -171,14 +171,14 @@ def more(differences: Array, weights: Array, errors: float = 1.0, doubt: float =
     return mean > errors * sqrt(share * (float((differences - mean) ** 2 @ weights) + doubt * share))
 
 
-def winner(hits: Sequence[Any], steps: Sequence[float]) -> tuple[float, int]:
+def winner(hits: Any, steps: Sequence[float]) -> tuple[float, int]:
     """Return the step and the view to take, given the ``hits`` (steps, views, rows).
 
     It is the first step in the first view, unless the best step of a later view, or of the same, has more
     hits than what is taken so far by over a standard error. In a trial inside training halves of 14 data sets
-    (relu, tanh, sigmoid) this gave errors of .184, .181 and .183. The best of all gave .183, .181 and .180 and
-    went deeper more often; the best, if clearly better than the first, .186, .182 and .180; the shallowest
-    that is not clearly worse than the best, .184, .183 and .182.
+    (relu, tanh, sigmoid) this gave errors of .184, .181 and .183. The best of all gave .183, .181 and .180,
+    and went deeper more often; the best, if clearly better than the first, .186, .182 and .180; the
+    shallowest that is not clearly worse than the best, .184, .183 and .182.
     """
     right, step, view = np.asarray(hits), 0, 0
     for each in range(right.shape[1]):

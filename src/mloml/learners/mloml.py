@@ -66,8 +66,8 @@ class MLOML(StackOutputs, OnlineLearner):
     layer : {"moml", "opml", "lego", "rdml"} or list of them, default="moml"
         The algorithm of the layers. FBP needs moml and opml layers.
     n_layers : int or "auto", default=3
-        Number of metric layers; 0 leaves the rows as they are, divided by ``scale_``. "auto" chooses from 0 to
-        ``max_layers``, together with ``gamma`` if that is "auto": a stack that learns by "fp" contains all
+        Number of metric layers; 0 leaves the rows as they are, divided by ``scale_``. "auto" chooses from 0
+        to ``max_layers``, together with ``gamma`` if that is "auto": a stack that learns by "fp" contains all
         shallower ones, so one fit gives the error of every depth.
 
         - ``fit`` chooses by the validation of ``gamma="auto"`` and goes deeper only for a gain of more than a
