@@ -16,7 +16,7 @@ import measure
 
 PARTS = (
     *("startup", "neighbours", "runner", "store_scale"),
-    *("per_triplet", "single_row", "growth", "batch", "streams", "defaults"),
+    *("per_triplet", "single_row", "growth", "batch", "streams", "defaults", "depth"),
     *("high_dimension", "high_dimension_cost"),
 )
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")

@@ -426,9 +426,10 @@ def through(layers: Any, rows: Array, activation: str) -> Array:
 def order_of(queries: Any, rows: Any) -> Any:
     """Return ``|b|² - 2 a'b`` for all rows a of ``queries`` and b of ``rows``: squared distances but |a|²."""
     products: Any = queries @ rows.T
-    sparse = hasattr(products, "toarray")
-    squares = (rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows).sum(axis=1)
-    return squares - 2.0 * (products.toarray() if sparse else products)
+    ranks: Array = products.toarray() if hasattr(products, "toarray") else products
+    ranks *= -2.0  # in place: room for them takes as long as the products
+    ranks += (rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows).sum(axis=1)
+    return ranks
 
 
 def activated(Z: Array, activation: str) -> Array:
