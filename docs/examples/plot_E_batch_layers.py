@@ -2,8 +2,8 @@
 Batch layers
 ============
 
-Layers can learn one after the other, each from all rows: here KISSME alone, two of them with tanh between, and
-an online MOML layer on top of one, over ten splits.
+Layers can learn one after the other, each from all rows: here KISSME alone, two of them with tanh between,
+and an online MOML layer on top of one, over ten splits.
 """
 
 import matplotlib.pyplot as plt
