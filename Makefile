@@ -57,7 +57,7 @@ lite: $(VENV)/.ready ## Table II in small: a minute, bundled data only
 $(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
 	@$(BIN)/mloml reproduce $* $(ARGS)
 
-reproduce-all: $(VENV)/.ready ## Everything but seeds, signs, differences, draws and beyond; can be interrupted and called again
+reproduce-all: $(VENV)/.ready ## Everything but seeds, signs, differences, draws, beyond and depth; can be interrupted and called again
 	@$(BIN)/mloml reproduce all $(ARGS)
 
 reference: $(VENV)/.ready ## results/reference anew with the code as it is: some hours, needs MLOML_DATA

@@ -17,7 +17,7 @@ import measure
 PARTS = (
     *("startup", "neighbours", "runner", "store_scale"),
     *("per_triplet", "single_row", "growth", "batch", "streams", "defaults"),
-    *("high_dimension", "high_dimension_cost", "misbehaving", "metric_knn"),
+    *("high_dimension", "high_dimension_cost", "misbehaving", "metric_knn", "depth"),
 )
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")
 HERE = Path(__file__).parent

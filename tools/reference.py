@@ -40,6 +40,7 @@ DATASETS = {
     "differences": TEN,
     "draws": "",
     "beyond": "",
+    "depth": "",
 }
 """The data sets of each published folder; none named: those of the experiment."""
 OWN_DATA = ("beyond",)

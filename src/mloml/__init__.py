@@ -19,11 +19,13 @@ imported_at = time.time()
 
 
 def __getattr__(name: str) -> Any:
-    # Learners and MetricKNN only: `mloml.datasets` and the like are imported as modules.
+    # Learners, MetricKNN and stack only: `mloml.datasets` and the like are imported as modules.
     if name == "__all__":
-        return [*learners.__all__, "MetricKNN"]
+        return [*learners.__all__, "MetricKNN", "stack"]
     if name == "MetricKNN":
         return import_module("mloml.knn").MetricKNN
+    if name == "stack":
+        return import_module("mloml.learners.stacking").stack
     if not name.startswith("_"):
         return getattr(learners, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

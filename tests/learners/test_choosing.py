@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from mloml import LEGO, MLOML, MOML, OASIS, OPML, RDML, SLMOML, DiagonalMOML, LowRankMOML
-from mloml.learners.choosing import GAMMAS, HISTORY, SPAN, Judge, chosen_step
+from mloml.learners.choosing import GAMMAS, HISTORY, SPAN, Judge, chosen
 
 LEARNERS = [MOML(), OPML(), MLOML(), LEGO(), RDML(), SLMOML(), OASIS(), DiagonalMOML()]
 every = pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -66,7 +66,7 @@ def test_the_choice_is_that_of_cross_validation_written_out():
     best = right.mean(axis=1).argmax()
     gain = right[best] - right[0]
     assert gain.mean() > gain.std() / np.sqrt(200)
-    assert chosen_step(learner, X, y) == GAMMAS[best] == learner.fit(X, y).gamma_
+    assert chosen(learner, X, y) == (GAMMAS[best], 0) and learner.fit(X, y).gamma_ == GAMMAS[best]
 
 
 # streams ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 
 from mloml.config.compose import choices, compose_study
 from mloml.experiments.manifest import Source
+from mloml.experiments.selection import candidates
 from mloml.experiments.store import COLUMNS
 from mloml.experiments.study import StudyResult
 from mloml.paper.comparison import AGREES, HIGHER, LOWER
@@ -28,12 +29,10 @@ def result_of(recipe, variant, folder, share, full=SPLITS):
     rng, records = np.random.default_rng(sum("".join(variant).encode())), []  # variants differ
     places = [(d, a, s) for d in study.datasets for a in study.algorithms for s in range(SPLITS)]
     for config, algorithm, split in places[: int(share * len(places))]:
-        layers, grid = algorithm.params.get("n_layers") or 0, next(iter(algorithm.grid.items()), None)
-        entries = (
-            [({grid[0]: value}, float(e)) for value, e in zip(grid[1], rng.random(9), strict=False)]
-            if grid
-            else []
-        )
+        layers, grid = algorithm.params.get("n_layers") or 0, dict([*algorithm.grid.items()][:1])
+        if layers == "auto":
+            grid, layers = {"n_layers": [0, 1, 2, 3, 4, 5], **grid}, 0
+        entries = [(option, float(rng.random())) for option in candidates(grid)] if grid else []
         record = {"dataset": config.name, "algorithm": algorithm.name, "split": split, "error": rng.random()}
         record |= {"chosen": entries[0][0] if entries else {}, "seconds": {"total": 0.1}}
         record["grid"] = [{"params": p, "cv_error": e, "test_error": e} for p, e in entries or [({}, 0.5)]]

@@ -48,6 +48,9 @@ def learner_class(name: str) -> type[Any]:
     known = learners.find_learners()
     if name in known:
         return known[name]
+    if name == "BatchStack":  # which is not one to import: that is ``mloml.stack``
+        kind: type[Any] = import_module("mloml.learners.stacking").BatchStack
+        return kind
     others = "or package.module.Class for an estimator of yours"
     raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}, {others}{suggestion(name, known)}")
 

@@ -32,10 +32,13 @@ def tuned_grid(learner: Any, params: Params, grid: dict[str, list[Any]]) -> dict
     """Return the part of the grid that is to be tried, numbers ascending.
 
     A parameter is tuned when it has a grid, its value is null (None or absent) and the learner uses it:
-    MLOML by forward propagation has no ``rate``, and says so through ``unused_parameters()``.
+    MLOML by forward propagation has no ``rate``, and says so through ``unused_parameters()``. A depth that is
+    "auto" is tuned, too, from 0 to ``max_layers``, unless the step size is "auto": then the learner chooses.
     """
     unused = unused_parameters(learner)
     tuned = {name: grid[name] for name in grid if params.get(name) is None and name not in unused}
+    if params.get("n_layers") == "auto" and params.get("gamma") != "auto":
+        tuned = {"n_layers": list(range(learner.max_layers + 1)), **tuned}
     return {
         name: sorted(values) if all(isinstance(value, int | float) for value in values) else list(values)
         for name, values in tuned.items()

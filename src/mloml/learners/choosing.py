@@ -108,17 +108,26 @@ class Judge:
 
     def judge(self, rows: Any, codes: Sequence[int], rivals: Sequence[Any]) -> None:
         """Take in a span of rows, and how the learners are after it."""
-        classes, hits = np.asarray(codes), []
-        for frozen in self.frozen:
-            with np.errstate(all="ignore"):
-                ranks = frozen.ranks(rows, rows)
+        classes = np.asarray(codes)
+
+        def share(ranks: Array) -> float:
             np.fill_diagonal(ranks, np.inf)
-            hits.append((classes[ranks.argmin(axis=1)] == classes).mean())
-        self.hits.append(np.array(hits))
+            return float((classes[ranks.argmin(axis=1)] == classes).mean())
+
+        with np.errstate(all="ignore"):
+            hits = [[share(ranks) for ranks in frozen.views(rows, rows)] for frozen in self.frozen]
+        self.note(hits, rivals)
+
+    def note(self, hits: Sequence[Any], rivals: Sequence[Any]) -> None:
+        """Keep the hits of each learner's views, the learners of one view side by side."""
+        self.hits.append(np.transpose(hits).ravel())
         self.frozen = [rival.frozen() for rival in rivals]
 
     def best(self, leader: int) -> int:
-        """Return the learner to follow: the best, if it is surely better than the leader and the first."""
+        """Return the place to follow: the best, if it is surely better than the leader's and the first.
+
+        Places count the learners of the first view, then those of the second; ties go to the first.
+        """
         hits = np.array(self.hits)
         weights = 0.5 ** (np.arange(len(hits))[::-1] / HALF_LIFE)
         weights /= weights.sum()
@@ -162,16 +171,34 @@ def more(differences: Array, weights: Array, errors: float = 1.0, doubt: float =
     return mean > errors * sqrt(share * (float((differences - mean) ** 2 @ weights) + doubt * share))
 
 
-def chosen_step(learner: Any, rows: Any, codes: Index) -> float:
-    """Return the step size of GAMMAS whose metric classifies rows best that it has not learned from.
+def winner(hits: Any, steps: Sequence[float]) -> tuple[float, int]:
+    """Return the step and the view to take, given the ``hits`` (steps, views, rows).
+
+    It is the first step in the first view, unless the best step of a later view, or of the same, has more
+    hits than what is taken so far by over a standard error. In a trial inside training halves of 14 data sets
+    (relu, tanh, sigmoid) this gave errors of .184, .181 and .183. The best of all gave .183, .181 and .180,
+    and went deeper more often; the best, if clearly better than the first, .186, .182 and .180; the
+    shallowest that is not clearly worse than the best, .184, .183 and .182.
+    """
+    right, step, view = np.asarray(hits), 0, 0
+    for each in range(right.shape[1]):
+        best = int(right[:, each].mean(axis=1).argmax())
+        difference = right[best, each] - right[step, view]
+        if more(difference, np.full(difference.size, 1 / difference.size)):
+            step, view = best, each
+    return float(steps[step]), view
+
+
+def chosen(learner: Any, rows: Any, codes: Index) -> tuple[float, int]:
+    """Return the step size and the view whose metric classifies rows best that it has not learned from.
 
     With up to 2,000 rows that is 5-fold cross-validation; of more, a fifth is held out, 2,000 rows at most.
-    Classified is by 5 nearest neighbours. 0 is chosen unless another value is better by more than the
-    standard error of the difference.
+    Classified is by 5 nearest neighbours. One fit per step gives the hits of all its views, which are the
+    depths of a stack; :func:`winner` decides.
     """
-    gammas, n = learner._gammas, len(rows)
+    steps, n = learner._tried_steps(), len(rows)
     if n < FEWEST or len(np.unique(codes)) < 2:
-        return float(gammas[1])
+        return float(steps[:2][-1]), int(learner._open)
     random = check_random_state(learner.random_state)
     order = random.permutation(n)
     fold = np.empty(n, dtype=np.intp)
@@ -182,30 +209,37 @@ def chosen_step(learner: Any, rows: Any, codes: Index) -> float:
         kept = np.delete(np.arange(n), held)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # what a step warns of shows in its hits
-            models = learner._fit_steps(rows[kept], codes[kept], gammas)
+            models = learner._fit_steps(rows[kept], codes[kept], steps)
         hits.append([_hits(model, rows, codes, kept, held) for model in models])
-    right = np.concatenate(hits, axis=1)
-    best = int(right.mean(axis=1).argmax())
-    difference = right[best] - right[0]
-    return float(
-        gammas[best] if more(difference, np.full(difference.size, 1 / difference.size)) else gammas[0]
-    )
+    return winner(np.concatenate(hits, axis=2), steps)
 
 
 def _hits(model: Any, rows: Any, codes: Index, kept: Index, held: Index) -> Array:
-    """Return 1 for each held-out row that a fitted learner classifies rightly, else 0."""
-    if model.diverged_:
-        return np.zeros(held.size)
+    """Return for each view 1 for each held-out row that a fitted learner classifies rightly, else 0."""
     near, far = (model._scaled(rows[part]) for part in (kept, held))
     near = near.to_csr() if isinstance(near, SparseRows) else near
     far = far.to_csr() if isinstance(far, SparseRows) else far
     step, found = max(1, AT_ONCE // kept.size), []
     k = min(NEIGHBOURS, kept.size)
     for first in range(0, held.size, step):
-        ranks = model._state.ranks(far[first : first + step], near)
-        found.append(codes[kept][np.argpartition(ranks, k - 1, axis=1)[:, :k]])
-    votes = np.concatenate(found)
-    counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
-    winners = np.take_along_axis(votes, counts.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
+        views = model._state.views(far[first : first + step], near)
+        found.append(codes[kept][np.array([_nearest(ranks, k) for ranks in views])])
+    votes = np.concatenate(found, axis=1)
+    counts = (votes[..., np.newaxis] == votes[..., np.newaxis, :]).sum(axis=-1)
+    winners = np.take_along_axis(votes, counts.argmax(axis=-1)[..., np.newaxis], axis=-1)[..., 0]
     right: Array = (winners == codes[held]).astype(np.float64)
+    if model.diverged_:  # only rows as they are count then
+        right[int(model._open) :] = 0.0
     return right
+
+
+def _nearest(ranks: Array, k: int) -> Index:
+    """Return the places of the k least ranks of each row, the first of equal ones; overwrites them.
+
+    For few neighbours that takes a tenth of the time of ``argpartition``.
+    """
+    rows, found = np.arange(len(ranks)), np.empty((len(ranks), k), dtype=np.intp)
+    for place in found.T:
+        place[:] = ranks.argmin(axis=1)
+        ranks[rows, place] = np.inf
+    return found

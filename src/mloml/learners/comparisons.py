@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from mloml.arrays import Array, Index
 
-from .choosing import FOLDS, SPAN, Judge, more
+from .choosing import FOLDS, SPAN, Judge, winner
 from .rows import SparseRows, divided, features_unless_refused, learnable, row_lengths, validate_rows
 from .stream import require_kept, show
 from .triplets import TripletStream
@@ -51,9 +51,10 @@ class Comparisons:
         """
         with self._writing():
             rows, index = self._compared(X, triplets, ("triplets", 3), first=True)
-            step = _chosen_step(self, rows, index) if self._chooses() else self._given_step()
+            step, view = _chosen(self, rows, index) if self._chooses() else (self._given_step(), 0)
             self._forget()
             self._scan_triplets(rows, index, step)
+            self._state.view = view
             self._end()
         return self
 
@@ -184,32 +185,34 @@ class OrderJudge(Judge):
     def judge(self, rows: Any, codes: Sequence[int], rivals: Sequence[Any]) -> None:
         """Take in a span of triplets, whose rows are below each other, and how the learners are after it."""
         samples = [rows[i::3] for i in range(3)]
-        self.hits.append(np.array([in_order(frozen, *samples).mean() for frozen in self.frozen]))
-        self.frozen = [rival.frozen() for rival in rivals]
+        self.note([in_order(frozen, *samples).mean(axis=1) for frozen in self.frozen], rivals)
 
 
 def in_order(state: Any, x: Any, xp: Any, xq: Any) -> Array:
-    """Return 1 for each triplet whose xp is nearer to x than its xq under a learner's state, else 0."""
+    """Return, for each view of a learner's state, 1 for each triplet whose xp is nearer to x than its xq."""
     found = []
     for i in range(0, x.shape[0], SPAN):  # a state compares all with all
         some = slice(i, i + SPAN)
         with np.errstate(all="ignore"):
-            near, far = (state.ranks(x[some], others[some]).diagonal() for others in (xp, xq))
+            near, far = (
+                np.array([ranks.diagonal() for ranks in state.views(x[some], others[some])])
+                for others in (xp, xq)
+            )
         found.append(near < far)
-    right: Array = np.concatenate(found).astype(np.float64)
+    right: Array = np.concatenate(found, axis=1).astype(np.float64)
     return right
 
 
-def _chosen_step(learner: Any, rows: Any, index: Index) -> float:
-    """Return the step size that brings most held-out triplets into order, see ``fit_triplets``."""
-    gammas = learner._gammas
+def _chosen(learner: Any, rows: Any, index: Index) -> tuple[float, int]:
+    """Return the step and the view that bring most held-out triplets into order, see ``fit_triplets``."""
+    steps = learner._tried_steps()
     order = check_random_state(learner.random_state).permutation(len(index))
     held, kept = index[order[: len(index) // FOLDS]], index[order[len(index) // FOLDS :]]
     if not len(held):
-        return float(gammas[1])
+        return float(steps[:2][-1]), int(learner._open)
     right = []
-    for gamma in gammas:
-        model = clone(learner).set_params(gamma=gamma)
+    for step in steps:
+        model = clone(learner).set_params(gamma=step)
         model._forget()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # what a step warns of shows in its triplets
@@ -219,11 +222,7 @@ def _chosen_step(learner: Any, rows: Any, index: Index) -> float:
             model._state, *(part.to_csr() if isinstance(part, SparseRows) else part for part in parts)
         )
         right.append(found * (not model.diverged_))
-    best = int(np.mean(right, axis=1).argmax())
-    difference = right[best] - right[0]
-    return float(
-        gammas[best] if more(difference, np.full(difference.size, 1 / difference.size)) else gammas[0]
-    )
+    return winner(right, steps)
 
 
 def rows_and_places(X: Any, places: Any, name: str, size: int) -> tuple[Any, Index]:

@@ -1,7 +1,7 @@
 """What an online algorithm keeps: a matrix that learns from triplets, alone or as one layer of a stack."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
 from typing import Any, Self
@@ -31,10 +31,19 @@ class Learning:
     damping = 1.0  # what is left of the step size after the layer has diverged
     restarts = 0
     good: Any = None
+    view = 0  # which of its views is in use
 
     def matrices(self) -> list[Array]:
         """Return the arrays that are learned."""
         raise NotImplementedError
+
+    def ranks(self, queries: Any, rows: Any) -> Array:
+        """Return numbers that order ``rows`` as their distances from each of ``queries`` do; (m, n)."""
+        raise NotImplementedError
+
+    def views(self, queries: Any, rows: Any) -> Iterator[Array]:
+        """Yield the ranks under each metric that is to be judged: a stack may have one per depth."""
+        yield self.ranks(queries, rows)
 
     @property
     def idle(self) -> bool:
@@ -173,6 +182,16 @@ class Stack(Learning):
         self.activation = activation
 
     @property
+    def depth(self) -> int:
+        """How many layers are in use."""
+        return len(self.layers)
+
+    def prefix(self, depth: int) -> "Stack":
+        """Return the stack of the first layers alone, which it shares; of none it is an open one."""
+        kind = Stack if depth else OpenStack
+        return kind(self.layers[: max(1, depth)], self.activation)
+
+    @property
     def counts(self) -> Counts:  # type: ignore[override]
         """The counters of all layers."""
         return np.array([layer.counts for layer in self.layers])
@@ -268,6 +287,26 @@ class Stack(Learning):
         return count
 
 
+class OpenStack(Stack):
+    """A stack of which only the first layers may be in use, or none; all of them learn.
+
+    ``view`` is how many are. Layer i learns the same whatever is above it, so a stack of five contains those
+    of four, three, two and one.
+    """
+
+    @property
+    def depth(self) -> int:
+        """How many layers are in use."""
+        return self.view
+
+    def views(self, queries: Any, rows: Any) -> Iterator[Array]:
+        """Yield the ranks at every depth: those of the rows as they are, then at each layer."""
+        yield order_of(queries, rows)
+        for i, L in enumerate(self.factors()):
+            queries, rows = ((activate(X, self.activation) if i else X) @ L.T for X in (queries, rows))
+            yield order_of(queries, rows)
+
+
 class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """What a learner with a stack makes of rows: ``layers_`` with ``activation`` between them."""
 
@@ -284,34 +323,51 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
         factors = [first / self.scale_, *(L.copy() for L in others)]
         return np.stack(factors) if len({L.shape for L in factors}) == 1 else factors
 
+    @learned
+    def _map(self) -> tuple[Any, int, float]:
+        """Return the layers, how many are in use, and the scale: read at once, others may go on learning."""
+        return self.layers_, self._state.depth, self.scale_
+
+    @property
+    def n_layers_(self) -> int:
+        """How many layers are in use."""
+        depth: int = self._map[1]
+        return depth
+
     def transform(self, X: ArrayLike, layer: int | None = None) -> Array:
-        """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last."""
+        """Return the linear output of metric layer ``layer`` (1 is the first); None: of the last in use."""
         check_is_fitted(self)
-        rows: Array = validate_rows(self, X, reset=False)
-        return through(self.layers_[: self._checked_layer(layer)], rows, self.activation)
+        return self._mapped(validate_rows(self, X, reset=False), layer)
 
     def transform_one(self, x: ArrayLike, layer: int | None = None) -> Array:
         """Map one row, (d,); exactly what ``transform([x], layer)[0]`` gives, at less cost."""
-        layers = self.layers_[: self._checked_layer(layer)]
         if not issparse(x):
-            return through(layers, checked_row(self, x), self.activation)[0]
+            return self._mapped(checked_row(self, x), layer)[0]
         require_one_row(x)
-        return through(layers, validate_rows(self, x, reset=False), self.activation)[0]
+        one = self._mapped(validate_rows(self, x, reset=False), layer)
+        return one if issparse(one) else one[0]
+
+    def _mapped(self, rows: Any, layer: int | None = None) -> Array:
+        layers, _, scale = known = self._map
+        depth = self._checked_layer(layer, known)
+        return through(layers[:depth], rows, self.activation) if depth else rows / scale
 
     def pair_distance(self, pairs: ArrayLike) -> Array:
         """Return the (not squared) distance of each pair at the last layer; ``pairs`` is (n, 2, d)."""
         check_is_fitted(self)
         stacked = checked_pairs(pairs, self.n_features_in_)
-        left, right = (through(self.layers_, stacked[:, side], self.activation) for side in (0, 1))
-        return np.sqrt(np.einsum("ij,ij->i", left - right, left - right))
+        mapped = self._mapped(stacked.reshape(-1, self.n_features_in_)).reshape(len(stacked), 2, -1)
+        gaps = mapped[:, 0] - mapped[:, 1]
+        return np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
 
     def get_metric(self) -> Metric:
         """Return the distance at the last layer as a function of two vectors, see ``pair_distance``."""
         check_is_fitted(self)
-        layers, activation = [L.copy() for L in self.layers_], self.activation
+        layers, depth, scale = self._map
+        layers, activation = [L.copy() for L in layers[:depth]], self.activation
 
         def mapped_difference(u: Array, v: Array) -> Array:
-            left, right = through(layers, np.stack([u, v]), activation)
+            left, right = through(layers, np.stack([u, v]), activation) if layers else (u / scale, v / scale)
             return left - right
 
         return metric_function(mapped_difference, self.n_features_in_)
@@ -322,36 +378,41 @@ class StackOutputs(LearnedDistance, ClassNamePrefixFeaturesOutMixin, Transformer
         ``layer`` may be left out where there is only one.
         """
         check_is_fitted(self)
-        layers = self.layers_
-        if layer is None and len(layers) > 1:
+        layers, depth, scale = known = self._map
+        if layer is None and depth > 1:
             raise ValueError(
                 f"layer is None, expected an integer from 1 to {len(layers)}: each layer has its own M"
             )
-        L = layers[self._checked_layer(layer) - 1]
+        number = self._checked_layer(layer, known)
+        L = layers[number - 1] if number else np.eye(self.n_features_in_) / scale
         return L.T @ L
 
-    def _checked_layer(self, layer: int | None) -> int:
-        n = len(self.layers_)
+    def _checked_layer(self, layer: int | None, known: tuple[Any, int, float]) -> int:
+        """Return the number of a layer; 0 are the rows over the scale, where no layer may be in use."""
+        layers, depth, _ = known
+        least, n = int(not isinstance(self._state, OpenStack)), len(layers)
         if layer is None:
-            return n
-        if isinstance(layer, bool) or not isinstance(layer, Integral) or not 1 <= layer <= n:
-            raise ValueError(f"layer is {layer!r}, expected an integer from 1 to {n}")
+            return depth
+        if isinstance(layer, bool) or not isinstance(layer, Integral) or not least <= layer <= n:
+            raise ValueError(f"layer is {layer!r}, expected an integer from {least} to {n}")
         return int(layer)
 
     @property
     def components_(self) -> Array:
-        """The single matrix of a stack of one layer."""
+        """The single matrix of a stack of one layer, or of none."""
         check_is_fitted(self)
-        if len(self.layers_) > 1:
+        layers, depth, scale = self._map
+        if depth > 1:
             raise AttributeError(
-                f"components_ does not exist: {len(self.layers_)} layers with {self.activation} between them "
+                f"components_ does not exist: {depth} layers with {self.activation} between them "
                 "are not a linear map; see layers_, or transform(X, layer=1) for the linear first layer"
             )
-        return self.layers_[0]
+        return layers[0] if depth else np.eye(self.n_features_in_) / scale
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.layers_[-1])
+        layers, depth, _ = self._map
+        return len(layers[depth - 1]) if depth else self.n_features_in_
 
 
 def through(layers: Any, rows: Array, activation: str) -> Array:
@@ -365,9 +426,10 @@ def through(layers: Any, rows: Array, activation: str) -> Array:
 def order_of(queries: Any, rows: Any) -> Any:
     """Return ``|b|² - 2 a'b`` for all rows a of ``queries`` and b of ``rows``: squared distances but |a|²."""
     products: Any = queries @ rows.T
-    sparse = hasattr(products, "toarray")
-    squares = (rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows).sum(axis=1)
-    return squares - 2.0 * (products.toarray() if sparse else products)
+    ranks: Array = products.toarray() if hasattr(products, "toarray") else products
+    ranks *= -2.0  # in place: room for them takes as long as the products
+    ranks += (rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows).sum(axis=1)
+    return ranks
 
 
 def activated(Z: Array, activation: str) -> Array:

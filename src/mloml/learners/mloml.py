@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array
 from mloml.errors import suggestion
 
-from .layers import ACTIVATIONS, Layer, Stack, StackOutputs
+from .layers import ACTIVATIONS, Layer, OpenStack, Stack, StackOutputs
 from .lego import make_lego_layer
 from .low_rank_moml import LowRankLayer, first_factor, require_rank
 from .moml import FLOOR, KEEP, MOMLLayer
@@ -19,6 +21,7 @@ from .online import OnlineLearner
 from .opml import OPMLLayer
 from .propagation import GradientStack, Loss
 from .rdml import RDMLLayer
+from .stream import parameters_to_keep
 from .triplets import Rule
 
 # Settings that a layer of each algorithm can have.
@@ -62,8 +65,16 @@ class MLOML(StackOutputs, OnlineLearner):
     ----------
     layer : {"moml", "opml", "lego", "rdml"} or list of them, default="moml"
         The algorithm of the layers. FBP needs moml and opml layers.
-    n_layers : int, default=3
-        Number of metric layers.
+    n_layers : int or "auto", default=3
+        Number of metric layers; 0 leaves the rows as they are, divided by ``scale_``. "auto" chooses from 0
+        to ``max_layers``, together with ``gamma`` if that is "auto": a stack that learns by "fp" contains all
+        shallower ones, so one fit gives the error of every depth.
+
+        - ``fit`` chooses by the validation of ``gamma="auto"`` and goes deeper only for a gain of more than a
+          standard error. Then ``max_layers`` layers learn from all rows.
+        - In a stream, each span of 256 rows is classified at every depth before it is learned from, and older
+          spans count less; the best depth is followed where it is surely better. Sahoo et al. and OAHU weigh
+          the depths of a network online; here one of them answers.
     activation : {"relu", "sigmoid", "tanh"}, default="tanh"
         Non-linearity between layers. "tanh" and "sigmoid" suit all data. Near 0 "tanh" has slope 1, "sigmoid"
         1/4: it shrinks what the layers above see, so try it with a larger ``gamma``. "relu" is for rows
@@ -100,12 +111,18 @@ class MLOML(StackOutputs, OnlineLearner):
         Where a first layer of k rows starts, see :class:`~mloml.learners.low_rank_moml.LowRankMOML`.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
+    max_layers : int, default=5
+        The most layers that ``n_layers="auto"`` may choose. Lists of ``layer`` and ``layer_params`` then have
+        so many entries.
 
     Attributes
     ----------
+    n_layers_ : int
+        How many layers are in use. ``transform`` gives the output of the last of them; ``layer=`` asks for
+        another, in use or not.
     layers_ : array of shape (n_layers, d, d), or list of arrays
         The learned ``L_i``; the first takes the user's rows, so it starts at the identity over ``scale_``.
-        A list, (k, d) and then (k, k), with ``n_components``.
+        A list, (k, d) and then (k, k), with ``n_components``. ``max_layers`` of them with "auto".
     w_ : array of shape (n_layers,)
         Weights of the local losses.
     n_updates_, n_cone_failures_ : arrays of shape (n_layers,)
@@ -129,6 +146,12 @@ class MLOML(StackOutputs, OnlineLearner):
     W. Li, Y. Liu, J. Huo, Y. Shi, Y. Gao, L. Wang, J. Luo. A multilayer framework for online metric
     learning. IEEE Transactions on Neural Networks and Learning Systems, 2022 (arXiv 1805.05510).
 
+    D. Sahoo, Q. Pham, J. Lu, S. C. H. Hoi. Online deep learning: learning deep neural networks on the fly.
+    IJCAI, 2018.
+
+    Y. Gao, Y.-F. Li, S. Chandra, L. Khan, B. Thuraisingham. Towards self-adaptive metric learning on the fly
+    (OAHU). The Web Conference, 2019.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -146,7 +169,8 @@ class MLOML(StackOutputs, OnlineLearner):
     _parameter_constraints: dict[str, list[Any]] = {
         **OnlineLearner._parameter_constraints,
         "layer": [StrOptions(set(KNOWN)), list, tuple],
-        "n_layers": [Interval(Integral, 1, None, closed="left")],
+        "n_layers": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "max_layers": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions(set(ACTIVATIONS))],
         "propagation": [StrOptions({"fp", "bp", "fbp"})],
         "layer_params": [Mapping, list, tuple, None],
@@ -165,7 +189,7 @@ class MLOML(StackOutputs, OnlineLearner):
         self,
         *,
         layer: str | Sequence[str] = "moml",
-        n_layers: int = 3,
+        n_layers: int | str = 3,
         activation: str = "tanh",
         propagation: str = "fp",
         gamma: float | str = "auto",
@@ -177,6 +201,7 @@ class MLOML(StackOutputs, OnlineLearner):
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
+        max_layers: int = 5,
     ) -> None:
         self.layer = layer
         self.n_layers = n_layers
@@ -185,18 +210,60 @@ class MLOML(StackOutputs, OnlineLearner):
         self.layer_params = layer_params
         self.n_components = n_components
         self.init = init
+        self.max_layers = max_layers
         super().__init__(gamma, scale, scans, shuffle, random_state, triplets)
 
     _may_change: tuple[str, ...] = ("layer_params",)
 
-    def _chooses(self) -> bool:
-        return super()._chooses() and self.propagation != "bp"
+    @property
+    def _open(self) -> bool:  # type: ignore[override]
+        return isinstance(self.n_layers, str)
+
+    def _tried_steps(self) -> list[float]:
+        fixed = self.propagation == "bp" or self.n_layers == 0  # which have no use for a step size
+        return [self._given_step()] if fixed else super()._tried_steps()
+
+    def _given_step(self) -> float:
+        return 0.0 if self.n_layers == 0 else super()._given_step()
+
+    def _require_forward(self) -> None:
+        if self._open and self.propagation != "fp":
+            raise ValueError(f"n_layers='auto' does not go with propagation={self.propagation!r}, use 'fp'")
+
+    @available_if(lambda self: self._open)
+    def fit_options(self, X: Any, y: Any, options: Sequence[Mapping[str, Any]]) -> list[Self]:
+        """Return one fitted learner per candidate, such as ``{"n_layers": 2, "gamma": 0.01}``.
+
+        One stack of ``max_layers`` per step size contains those of all depths. They share their layers: to go
+        on learning with one of them, copy it. A stack that diverged does not contain the others: these are
+        fitted one by one.
+        """
+        self._require_forward()
+        deepest = clone(self).set_params(n_layers=self.max_layers)
+        rests = [{name: value for name, value in option.items() if name != "n_layers"} for option in options]
+        once = [rest for place, rest in enumerate(rests) if rest not in rests[:place]]
+        if all(rest.keys() == {"gamma"} for rest in once):
+            wholes = deepest.fit_grid(X, y, "gamma", [rest["gamma"] for rest in once])
+        else:
+            wholes = [clone(deepest).set_params(**rest).fit(X, y) for rest in once]
+        found = []
+        for option, rest in zip(options, rests, strict=True):
+            whole, one = wholes[once.index(rest)], clone(self).set_params(**option)
+            if whole.diverged_:
+                found.append(one.fit(X, y))
+                continue
+            learned = {name: value for name, value in vars(whole).items() if name not in whole.get_params()}
+            state = whole._state.prefix(option["n_layers"])
+            vars(one).update(learned, _rivals=[state], _kept={}, _began_with=parameters_to_keep(one))
+            found.append(one)
+        return found
 
     @property
     def _takes_sparse(self) -> bool:
         return self.n_components is not None
 
     def _new_state(self, n_features: int, X: Any, step: float) -> Stack | GradientStack:
+        self._require_forward()
         names, settings = self._layer_settings(step)
         unfit = sorted(set(names) - {"moml", "opml"})
         if self.propagation == "fbp" and unfit:
@@ -209,7 +276,7 @@ class MLOML(StackOutputs, OnlineLearner):
             made = [
                 make_layer(n, n_features, s, X, self.scale_) for n, s in zip(names, settings, strict=True)
             ]
-            return Stack(made, self.activation)
+            return self._stack(made)
         return GradientStack(n_features, names, settings, self.propagation == "fbp", self._loss())
 
     def _narrow_stack(
@@ -227,7 +294,10 @@ class MLOML(StackOutputs, OnlineLearner):
         require_rank(k, n_features)
         start = first_factor(X, k, self.init, self.random_state)
         others = [make_layer(n, k, s, None, 1.0) for n, s in zip(names[1:], settings[1:], strict=True)]
-        return Stack([LowRankLayer(start, settings[0]["step"]), *others], self.activation)
+        return self._stack([LowRankLayer(start, settings[0]["step"]), *others])
+
+    def _stack(self, layers: list[Any]) -> Stack:
+        return (OpenStack if self._open or not self.n_layers else Stack)(layers, self.activation)
 
     def _set_step(self, state: Any, step: float) -> None:
         steps = [settings["step"] * state.damping for settings in self._layer_settings(step)[1]]
@@ -257,14 +327,16 @@ class MLOML(StackOutputs, OnlineLearner):
 
     def _layer_settings(self, step: float) -> tuple[list[str], list[dict[str, Any]]]:
         """Return the algorithm of each layer and its settings, checked; ``step`` is that of all layers."""
-        names = [self.layer] * self.n_layers if isinstance(self.layer, str) else list(self.layer)
+        field = "max_layers" if self._open else "n_layers"
+        n = max(1, getattr(self, field))  # one of none is there, and not in use
+        names = [self.layer] * n if isinstance(self.layer, str) else list(self.layer)
         for name in names:
             if not isinstance(name, str) or name not in KNOWN:
                 hint = suggestion(str(name), KNOWN)
                 raise ValueError(f"layer has {name!r}, expected one of {', '.join(KNOWN)}{hint}")
-        if len(names) != self.n_layers:
+        if len(names) != n:
             raise ValueError(
-                f"layer has {len(names)} entries but n_layers is {self.n_layers}: give one per layer"
+                f"layer has {len(names)} entries but {field} is {getattr(self, field)}: give one per layer"
             )
         given = self.layer_params or {}
         if isinstance(given, Mapping):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mloml.arrays import Array, Index, Triplets
 
-from .choosing import BLOCK, GAMMAS, chosen_step
+from .choosing import BLOCK, GAMMAS, chosen
 from .comparisons import Comparisons
 from .labels import announced_labels, checked_labels, encoded, sorted_labels
 from .linalg import FAILURES, NOTHING, REFUSED, UPDATES, WEAK, WEAK_SHARE
@@ -128,9 +128,16 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
     def _new_state(self, n_features: int, X: Any, step: float) -> Any:
         """Return the state at its start; ``X`` are the first rows, not yet divided by ``scale_``."""
 
+    # Whether the depth of a stack is to be chosen.
+    _open = False
+
     def _chooses(self) -> bool:
-        """Say whether the step size is to be chosen."""
-        return isinstance(self.gamma, str)
+        """Say whether the step size or the depth is to be chosen."""
+        return len(self._tried_steps()) > 1 or self._open
+
+    def _tried_steps(self) -> list[float]:
+        """Return the step sizes to choose from."""
+        return list(self._gammas) if isinstance(self.gamma, str) else [self._given_step()]
 
     def _set_step(self, state: Any, step: float) -> None:
         """Give a state its step size."""
@@ -214,7 +221,9 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
 
     def _fit_scans(self, X: ArrayLike, y: ArrayLike) -> Iterator[Self]:
         rows, codes = self._begin(X, y)
-        self._start(rows, chosen_step(self, rows, codes) if self._chooses() else self._given_step())
+        step, view = chosen(self, rows, codes) if self._chooses() else (self._given_step(), 0)
+        self._start(rows, step)
+        self._state.view = view
         for _ in self._scan([self], rows, codes):
             yield self
         self._end()

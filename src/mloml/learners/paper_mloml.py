@@ -16,6 +16,8 @@ class PaperMLOML(MLOML):
         See :class:`~mloml.learners.mloml.MLOML`.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
+    max_layers
+        See :class:`~mloml.learners.mloml.MLOML`.
     rate, decay, local_loss, routing, freeze_w
         As in its ``layer_params``.
 
@@ -41,7 +43,7 @@ class PaperMLOML(MLOML):
         self,
         *,
         layer: str | Sequence[str] = "moml",
-        n_layers: int = 3,
+        n_layers: int | str = 3,
         activation: str = "tanh",
         propagation: str = "fp",
         gamma: float | str = 1e-4,
@@ -56,6 +58,7 @@ class PaperMLOML(MLOML):
         shuffle: bool = True,
         random_state: Any = None,
         triplets: Rule = "released",
+        max_layers: int = 5,
     ) -> None:
         self.rate = rate
         self.decay = decay
@@ -65,7 +68,7 @@ class PaperMLOML(MLOML):
         super().__init__(
             layer=layer, n_layers=n_layers, activation=activation, propagation=propagation, gamma=gamma,
             layer_params=layer_params, scale=scale, scans=scans, shuffle=shuffle, random_state=random_state,
-            triplets=triplets,
+            triplets=triplets, max_layers=max_layers,
         )  # fmt: skip
 
     def unused_parameters(self) -> set[str]:

@@ -336,6 +336,11 @@ class GradientStack(Learning):
         self.weights: Array = np.ones(n)
         self.counts = np.zeros((n, 5), dtype=np.int64)
 
+    @property
+    def depth(self) -> int:
+        """How many layers are in use."""
+        return len(self.L)
+
     def factors(self) -> list[Array]:
         """Return the factors as learned so far."""
         return list(self.L)

@@ -184,10 +184,11 @@ class Stream:
 
     def _go_on(self: Any, X: Any, first: bool, judge: type[Judge] = Judge) -> None:
         """Get ready for rows of a stream, which ``fit`` may have begun; ``judge`` chooses the step size."""
-        steps = list(self._gammas) if self._chooses() else [self._given_step()]
-        if len(steps) > 1 and type(self._judge) not in (type(None), judge):
+        steps, judged = self._tried_steps(), self._chooses()
+        if judged and type(self._judge) not in (type(None), judge):
+            name = "gamma" if len(steps) > 1 else "n_layers"
             raise ValueError(
-                "gamma is 'auto', judged by labels or by comparisons, not by both: give a number"
+                f"{name} is 'auto', judged by labels or by comparisons, not by both: give a number"
             )
         if first:
             scale = given_scale(self.scale)
@@ -205,11 +206,11 @@ class Stream:
         self._steps = steps
         for state, step in zip(self._rivals, steps, strict=True):
             self._set_step(state, step)
-        if self._recent is None and (isinstance(self.scale, str) or len(steps) > 1 or self._awaits_rows):
+        if self._recent is None and (isinstance(self.scale, str) or judged or self._awaits_rows):
             self._recent = Recent(0 if first else BLOCK)
         if self._recent is not None:
-            self._recent.keep = len(steps) > 1 or self._awaits_rows
-        if self._judge is None and len(steps) > 1:
+            self._recent.keep = judged or self._awaits_rows
+        if self._judge is None and judged:
             self._judge = judge(self._rivals)
             self._recent.forget()
 
@@ -281,7 +282,9 @@ class Stream:
             self._awaits_rows = recent.count < BLOCK
         if self._judge is not None and len(recent.codes) >= SPAN:
             self._judge.judge(recent.rows(), recent.codes, self._rivals)
-            self._leader = self._judge.best(self._leader)
+            n = len(self._rivals)
+            view, self._leader = divmod(self._judge.best(n * self._state.view + self._leader), n)
+            self._state.view = view
             self._kept.clear()
             recent.forget()
         elif self._judge is None and not self._awaits_rows:

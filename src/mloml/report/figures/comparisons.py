@@ -1,6 +1,7 @@
 """Pictures that compare methods: with the paper, by rank, by cost, and over the values of a setting."""
 
 import math
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -175,6 +176,40 @@ def _draw_costs(
         axes.plot(x, min(y, CUT), linestyle="", color=style.colour, label=title, **marks)
         labels[x, min(y, CUT)] = f"{title} {y:.2f} ↑" if y > CUT else title, style.colour
     return labels
+
+
+def depths_figure(
+    numbers: pd.DataFrame, datasets: Mapping[str, str], studies: Mapping[str, str], titles: Mapping[str, str]
+) -> Figure:
+    """Draw how often each depth was chosen, a row per data set and a panel per study and stack.
+
+    Parameters
+    ----------
+    numbers : DataFrame
+        Columns ``study``, ``algorithm``, ``dataset``, ``depth``, ``share``.
+    datasets, studies, titles : mapping from name to title; data sets in the order of rows
+    """
+    rows = [name for name in datasets if name in set(numbers["dataset"])]
+    pairs = list(dict.fromkeys(zip(numbers["study"], numbers["algorithm"], strict=True)))
+    size = (PAGE_WIDTH, 1.1 + 0.15 * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    if not pairs:
+        empty_panel(figure.subplots(), "no data set is complete")
+        return figure
+    panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
+    for axes, (study, name) in zip(panels, pairs, strict=True):
+        mine = numbers[(numbers["study"] == study) & (numbers["algorithm"] == name)]
+        shares = mine.pivot_table("share", "dataset", "depth").reindex(rows)
+        image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        heading = textwrap.fill(studies[study], 14)
+        axes.set_title(f"{heading}\n{titles.get(name, name)}", fontsize=6.5)
+        axes.set_xticks(range(shares.shape[1]), [str(depth) for depth in shares])
+        axes.grid(False)
+        axes.tick_params(length=0)
+    panels[0].set_yticks(range(len(rows)), [datasets[name] for name in rows])
+    figure.supxlabel("chosen number of layers", fontsize=7)
+    figure.colorbar(image, ax=panels, label="share of the splits", shrink=0.4, aspect=18, pad=0.01)
+    return figure
 
 
 def sweeps_figure(counts: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
