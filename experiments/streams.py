@@ -1,4 +1,4 @@
-"""Streams, real and generated: each sample is predicted, then learned from, by the rule of docs/stream_study.md.
+"""Streams, real and generated, test-then-train, by the rule of docs/stream_study.md.
 
 About half an hour on two cores, with the extra `river`; what is stored is not computed again.
 

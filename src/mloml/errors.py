@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Iterable
 
-
 # How to get what generates streams and learns from them beside our learners.
 RIVER = "install river: pip install 'mloml[river]', in a checkout pip install '.[river]'"
 

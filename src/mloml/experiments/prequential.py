@@ -1,13 +1,12 @@
 """A cell that is a stream: each sample is predicted, then learned from, once and in its order.
 
-Predictions are those of k-NN over the last ``protocol.window`` samples under the algorithm's metric, or those
-of a classifier from elsewhere. Before a method sees a sample, each feature loses its mean and is divided by its
-standard deviation, both over the samples up to and including this one (``protocol.rows: standardised``).
+Predictions are those of k-NN over the last ``protocol.window`` samples under the algorithm's metric, or
+those of a classifier from elsewhere. Before a method sees a sample, each feature loses its mean and is
+divided by its standard deviation, both over the samples so far (``protocol.rows: standardised``).
 """
 
 from __future__ import annotations
 
-import importlib.metadata
 import pickle
 import time
 import warnings
@@ -55,6 +54,7 @@ def run_stream(cell: Cell, data: Dataset) -> dict[str, Any]:
     confusion = np.zeros((len(data.labels), len(data.labels) + 1), dtype=int)
     np.add.at(confusion, (y[1:], predicted[1:]), 1)  # -1, no answer, is the last column
     first = int(np.searchsorted(blocks(len(y)), 1)) + 1
+    per_row = float(clock[-1] - clock[first - 1]) / max(1, len(y) - first)
     metric = getattr(model, "metric_", None)
     counters = {name: getattr(metric, f"{name}_", None) for name in COUNTERS}
     return {
@@ -70,22 +70,15 @@ def run_stream(cell: Cell, data: Dataset) -> dict[str, Any]:
         "confusion": confusion.tolist(),
         "last_label": last_label(y),
         "majority": majority(y.tolist()),
-        "seconds": {
-            "total": time.perf_counter() - start,
-            "row": float(clock[-1] - clock[first - 1]) / max(1, len(y) - first),
-        },
+        "seconds": {"total": time.perf_counter() - start, "row": per_row},
         "memory": memory,
         "counters": {name: None if v is None else np.asarray(v).tolist() for name, v in counters.items()},
         "seeds": {"stream": cell.seed("stream")},
-        "versions": versions() | _version_of(cell.algorithm.learner.split(".")[0]),
+        "versions": versions(),
         "checksum": data.checksum,
         "warnings": sorted({str(warning.message) for warning in caught}),
         "status": "ok",
     }
-
-
-def _version_of(package: str) -> dict[str, str]:
-    return {package: importlib.metadata.version(package)} if package == "river" else {}
 
 
 def standardised_so_far(X: Array) -> Array:
@@ -124,7 +117,7 @@ def make_classifier(cell: Cell, classes: int) -> Any:
     parameter of it that has a ``_target_`` is an object, made by Hydra.
     """
     kind, protocol = learner_class(cell.algorithm.learner), cell.protocol
-    settings = {"n_neighbors": protocol.neighbours, "window": protocol.window}
+    settings: dict[str, Any] = {"n_neighbors": protocol.neighbours, "window": protocol.window}
     if is_stream_classifier(kind):
         seeds = {name: cell.seed("stream") for name in ("seed", "random_state")}
         own = {name: seed for name, seed in seeds.items() if name in parameter_names(kind)}

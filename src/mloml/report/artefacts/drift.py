@@ -21,77 +21,68 @@ if TYPE_CHECKING:
 
 # Samples before a change, and at once after it, of which the table has the means.
 NEAR = 500
-COLUMNS = ["window", "stream", "dataset", "algorithm", "change", "since", "accuracy"]
-AROUND = ["window", "algorithm", "stream", "before", "after", "later", "gain_before", "gain_after"]
-AROUND += ["gain_later", "samples_to_recover"]
+KEYS = ["window", "algorithm", "stream"]
+LEVELS = ["before", "after", "later"]
 
 
 def build(*results: StudyResult) -> Artefact:
     """Return accuracies and gains around the changes, in a table and in a figure."""
-    titles = labels_of(results[0]).algorithms
     along = pd.concat([around_changes(result) for result in results], ignore_index=True)
-    curve = gain_frame(along)
-    table = around_frame(along)
-    draw = partial(drift_gains, curve, titles)
-    ready = all(result.finished for result in results) and len(curve) > 0
-    values = {"around": table, "streams": int(along["stream"].nunique()), "near": NEAR, "known": ready}
-    values["windows"] = [result.study.protocol.window for result in results]
-    figures = (Figure("drift", draw, "Gains around a change", curve, ready),) if ready else ()
-    return Artefact(values, (Table("around", table, "Before and after a change"),), figures)
+    curve, table = gain_frame(along), around_frame(along)
+    known = len(curve) > 0 and all(result.finished for result in results)
+    draw = partial(drift_gains, curve, labels_of(results[0]).algorithms)
+    figure = Figure("drift", draw, "Gains around a change", curve)
+    windows = [result.study.protocol.window for result in results]
+    values = {"streams": along["stream"].nunique(), "near": NEAR, "known": known, "windows": windows}
+    return Artefact(values, (Table("around", table, "Around a change"),), (figure,) if known else ())
 
 
 def around_changes(result: StudyResult) -> pd.DataFrame:
-    """Return the accuracy of every block of every whole stream, by the change before and the one after it.
+    """Return the accuracy of every block of every whole stream, by the sample of a change before or after it.
 
-    ``since`` is the first sample of a block less the sample of the change; a block stands twice, after the last
-    change and (``since`` negative) before the next one.
+    ``since`` is the first sample of the block less that of the change, negative before it. A block between
+    two changes stands twice.
     """
-    configs, rows = {config.name: config for config in result.study.datasets}, []
-    for stream, record in finished(result):
-        config = configs[record["dataset"]]
-        if record["rows"] != config.rows:
-            continue
-        points = drift_points(config.generator, config.rows)
-        starts = -(-np.arange(BLOCKS) * config.rows // BLOCKS)
-        accuracy = np.array(record["hits"]) / np.bincount(blocks(config.rows), minlength=BLOCKS)
-        names = result.study.protocol.window, stream, record["dataset"], record["algorithm"]
-        for place, point in enumerate(points):
-            ends = [*[0, *points][place : place + 1], *[*points, config.rows][place + 1 : place + 2]]
-            near = (starts >= ends[0]) & (starts < ends[1])
-            rows += [(*names, place, *pair) for pair in zip(starts[near] - point, accuracy[near], strict=True)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    rows = []
+    for config, name, record in finished(result):
+        length = record["rows"]
+        points = [0, *drift_points(config.generator, length), length] if length == config.rows else []
+        tested = np.bincount(blocks(length), minlength=BLOCKS)
+        starts, accuracy = -(-np.arange(BLOCKS) * length // BLOCKS), record["hits"] / np.maximum(tested, 1)
+        names = result.study.protocol.window, name, config.generator
+        for before, change, after in zip(points, points[1:-1], points[2:], strict=False):
+            near = (starts >= before) & (starts < after)
+            rows += [(*names, *pair) for pair in zip(starts[near] - change, accuracy[near], strict=True)]
+    frame = pd.DataFrame(rows, columns=[*KEYS, "since", "accuracy"])
+    return frame.groupby([*KEYS, "since"], sort=False)["accuracy"].mean().reset_index()
 
 
 def gain_frame(along: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean gain over plain k-NN with the same window, over changes, draws and generators."""
-    keys = [name for name in COLUMNS if name not in ("algorithm", "accuracy")]
-    plain = along[along["algorithm"] == PLAIN].set_index(keys)["accuracy"]
-    others = along[along["algorithm"] != PLAIN].join(plain.rename("plain"), on=keys)
-    others = others.assign(gain=others["accuracy"] - others["plain"]).dropna(subset=["gain"])
-    return others.groupby(["window", "algorithm", "since"])["gain"].mean().reset_index()
+    """Return the gain over plain k-NN with the same window, averaged over streams."""
+    keys = ["window", "stream", "since"]
+    plain = along[along["algorithm"] == PLAIN].set_index(keys)["accuracy"].rename("plain")
+    others = along[along["algorithm"] != PLAIN].join(plain, on=keys)
+    others["gain"] = others["accuracy"] - others["plain"]
+    return others.groupby(["window", "algorithm", "since"], sort=False)["gain"].mean().reset_index()
 
 
 def around_frame(along: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies and gains before, at once after and later after a change, and the time to recover.
 
     A method has recovered at the first block whose accuracy, averaged over changes and draws, is at least its
-    mean of the last :data:`NEAR` samples before the next change.
+    mean over the last samples before the next change.
     """
-    means = along.groupby(["window", "algorithm", "stream", "since"])["accuracy"].mean()
-    found: dict[tuple[object, ...], list[float]] = {}
-    for key, part in means.groupby(level=[0, 1, 2]):
-        curve = part.droplevel([0, 1, 2])
-        after = curve[curve.index >= 0]
-        late = after[after.index >= after.index.max() - NEAR]
-        again = after[after >= late.mean()]
-        parts = curve[(curve.index < 0) & (curve.index >= -NEAR)], after[after.index < NEAR], late
-        found[key] = [*(float(some.mean()) for some in parts), float(again.index.min())]
     rows = []
-    for (window, algorithm, stream), (*levels, recovered) in found.items():
-        plain = found.get((window, PLAIN, stream), [np.nan] * 4)
-        gains = [one - other for one, other in zip(levels, plain[:3], strict=True)]
-        rows.append((window, algorithm, stream, *levels, *gains, recovered))
-    return pd.DataFrame(rows, columns=AROUND)
+    for key, part in along.groupby(KEYS, sort=False):
+        curve = part.set_index("since")["accuracy"]
+        after = curve[curve.index >= 0]
+        late = after[after.index >= after.index.max() - NEAR].mean()
+        before, soon = curve[(curve.index < 0) & (curve.index >= -NEAR)], after[after.index < NEAR]
+        rows.append((*key, before.mean(), soon.mean(), late, after[after >= late].index.min()))
+    table = pd.DataFrame(rows, columns=[*KEYS, *LEVELS, "samples_to_recover"])
+    plain = table[table["algorithm"] == PLAIN].set_index(["window", "stream"])[LEVELS].add_prefix("plain_")
+    both = table.join(plain, on=["window", "stream"])
+    return table.assign(**{f"gain_{name}": both[name] - both[f"plain_{name}"] for name in LEVELS})
 
 
 RECIPE = Recipe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,90 +19,86 @@ from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 
 if TYPE_CHECKING:
+    from mloml.config.schema import DatasetConfig
     from mloml.experiments.study import StudyResult
 
-PLAIN, TRIVIAL, SEEDS = "euclidean", ("last_label", "majority"), {"arf_2": "arf", "arf_3": "arf"}
+PLAIN, TRIVIAL, SEEDS = "euclidean", ["last_label", "majority"], {"arf_2": "arf", "arf_3": "arf"}
 LEARNERS = ("moml", "opml", "lego", "rdml", "oasis", "slmoml", "mloml_t", "mloml_r")
 OTHERS = ("lmnn", "kissme", "restarted_knn", "hoeffding_tree", "arf", "sgd")
-# The pairs of each test, and what ``docs/stream_study.md`` says of a higher and of a lower accuracy.
+# The pairs of each test.
 FAMILIES = {
     "k-NN": [Pair(name, PLAIN) for name in LEARNERS],
     "untrained": [Pair(name, f"{name}_untrained") for name in ("mloml_t", "mloml_r")],
     "others": [Pair(name, other) for name in ("moml", "mloml_t") for other in OTHERS],
 }
-SAID = {"k-NN": ("helps", "harms"), "untrained": ("learning helps", "learning harms")}
-SAID |= {"others": ("ahead", "behind")}
-NO_DIFFERENCE = "no difference is shown"
+# What ``docs/stream_study.md`` says of accuracies that are not different, higher and lower.
+SAME = "no difference is shown"
+SAID = {
+    "k-NN": (SAME, "helps", "harms"),
+    "untrained": (SAME, "learning helps", "learning harms"),
+    "others": (SAME, "ahead", "behind"),
+}
 MEASURES = {"accuracy": "Accuracy", "kappa": "κ", "kappa_temporal": "κ-temporal", "kappa_m": "κ-M"}
 COSTS = ["seconds_per_sample", "bytes"]
-CELLS = ["stream", "dataset", "algorithm", "seed_of", *MEASURES, *COSTS]
-TESTS = ["test", "algorithm", "reference", "verdict", "streams", "median_difference", "higher", "lower"]
-TESTS += ["p", "p_holm"]
-# What the curves show, and how many blocks are one point.
-SHOWN, DRAWN, POINT = ("elec", "covtype", "flights", "sea", "agrawal", "led"), (PLAIN, "moml", "mloml_t"), 4
-DRAWN += ("arf", "last_label")
+# Streams and methods of the curves, and how many blocks are one point.
+SHOWN = ("elec", "covtype", "flights", "sea", "agrawal", "led")
+DRAWN, POINT = (PLAIN, "moml", "mloml_t", "arf", "last_label"), 4
 
 
 def build(result: StudyResult) -> Artefact:
     """Return the tables of all measures, the tests over streams, what each method costs, and curves."""
-    labels = labels_of(result)
-    titles = {name: title for name, title in labels.algorithms.items() if name not in SEEDS}
-    streams = {config.generator or config.name: config.title for config in result.study.datasets}
-    cells = cells_frame(result)
-    means = cells.groupby(["stream", "algorithm"], sort=False)[[*MEASURES, *COSTS]].mean()
-    accuracy = means["accuracy"].unstack("algorithm").reindex(index=list(streams), columns=list(titles))
-    tests, best, curves = tests_frame(accuracy), best_frame(accuracy, streams, titles), curves_frame(result)
-    gaps = gaps_of(result)
-    tables = [Table("tests", tests, "Tests over streams"), Table("cells_measured", cells, "Every cell")]
+    titles = {name: title for name, title in labels_of(result).algorithms.items() if name not in SEEDS}
+    streams = {stream_of(config): config.title for config in result.study.datasets}
+    cells, curves, failures = cells_frame(result), curves_frame(result), result.failures
+    known = list(dict.fromkeys([*titles, PLAIN, *TRIVIAL]))
+    wide: Any = cells.pivot_table([*MEASURES, *COSTS], "stream", "algorithm").reindex(list(streams))
+    means = {name: wide[name].reindex(columns=known) for name in wide.columns.unique(0)}
+    tests, best = tests_frame(means["accuracy"]), best_frame(means["accuracy"], streams, titles)
+    tables = [Table("tests", tests, "Tests over streams"), Table("measures", cells, "Every cell")]
     for measure, title in MEASURES.items():
-        values = means[measure].unstack("algorithm").reindex(index=list(streams), columns=list(titles))
-        grid = measure_grid(values, measure, streams, titles, gaps)
+        grid = measure_grid(means[measure], measure, streams, titles)
         tables.append(Table(measure, grid, title, latex=grid))
-    cost = means[COSTS].groupby("algorithm").median().reindex(list(titles)).rename_axis("algorithm")
     values = {
-        "streams": len(accuracy.dropna(how="all")),
+        "streams": len(best),
         "answers": {test: tests[tests["test"] == test].drop(columns="test") for test in FAMILIES},
-        "helping": int(((tests["test"] == "k-NN") & (tests["verdict"] == SAID["k-NN"][0])).sum()),
+        "helping": int((tests["verdict"] == "helps").sum()),
         "learners": len(LEARNERS),
         "best": best,
-        "trivial": [str(name) for name in best.loc[best["trivial rule wins"] == "yes", "stream"]],
-        "cost": cost.reset_index(),
-        "gaps": [(*place, reason) for place, reason in gaps.items()],
+        "trivial": list(best.loc[best["trivial rule wins"] == "yes", "stream"]),
+        "cost": pd.DataFrame({name: means[name].median() for name in COSTS}).loc[list(titles)].reset_index(),
+        "gaps": failures[["dataset", "algorithm", "status", "error", "message"]],
         "window": result.study.protocol.window,
         "refit": result.study.protocol.refit,
     }
-    draw = partial(stream_curves, curves, streams, titles, changes_of(result))
-    figures = (Figure("curves", draw, "Accuracy along the streams", curves, result.finished),)
-    return Artefact(values, tuple(tables), figures)
+    changes = {stream_of(one): drift_points(one.generator, one.rows or 0) for one in result.study.datasets}
+    draw = partial(stream_curves, curves, streams, titles, changes)
+    figure = Figure("curves", draw, "Accuracy along the streams", curves, result.finished)
+    return Artefact(values, tuple(tables), (figure,))
 
 
-def finished(result: StudyResult) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the record of every finished cell with the name of its stream: draws of a generator are one."""
-    streams = {config.name: config.generator or config.name for config in result.study.datasets}
+def stream_of(config: DatasetConfig) -> str:
+    """Return the name of the stream that a data set is, or is a draw of."""
+    return config.generator or config.name
+
+
+def finished(result: StudyResult) -> Iterator[tuple[DatasetConfig, str, dict[str, Any]]]:
+    """Yield every finished cell: its data set, its method (whatever its seed) and its record."""
+    configs = {config.name: config for config in result.study.datasets}
     for record in result.records:
-        yield streams[record["dataset"]], record
+        name = str(record["algorithm"])
+        yield configs[record["dataset"]], SEEDS.get(name, name), record
 
 
 def cells_frame(result: StudyResult) -> pd.DataFrame:
     """Return every measure of every finished cell."""
     rows = []
-    for stream, record in finished(result):
-        tested, accuracy = record["rows"] - 1, 1 - record["error"]
-        baselines = [record[name] / tested for name in TRIVIAL]
-        kappas = kappa(record["confusion"]), *(beyond(accuracy, baseline) for baseline in baselines)
-        name = record["algorithm"]
-        names = stream, record["dataset"], SEEDS.get(name, name), name
-        rows.append((*names, accuracy, *kappas, record["seconds"]["row"], record["memory"]))
-    return pd.DataFrame(rows, columns=CELLS)
-
-
-def gaps_of(result: StudyResult) -> dict[tuple[str, str], str]:
-    """Return why a stream has no number of a method, by stream and method."""
-    streams = {config.name: config.generator or config.name for config in result.study.datasets}
-    return {
-        (streams[row["dataset"]], row["algorithm"]): f"{row['status']}: {row['error']}: {row['message']}"
-        for row in result.failures.to_dict("records")
-    }
+    for config, name, record in finished(result):
+        accuracy = 1 - record["error"]
+        against = [beyond(accuracy, record[rule] / (record["rows"] - 1)) for rule in TRIVIAL]
+        names = stream_of(config), config.name, name, record["algorithm"]
+        measures = accuracy, kappa(record["confusion"]), *against
+        rows.append((*names, *measures, record["seconds"]["row"], record["memory"]))
+    return pd.DataFrame(rows, columns=["stream", "dataset", "algorithm", "variant", *MEASURES, *COSTS])
 
 
 def tests_frame(accuracy: pd.DataFrame) -> pd.DataFrame:
@@ -115,83 +111,62 @@ def tests_frame(accuracy: pd.DataFrame) -> pd.DataFrame:
     """
     parts = []
     for test, pairs in FAMILIES.items():
-        rows: list[dict[str, Any]] = []
-        for pair in (pair for pair in pairs if {*pair} <= set(accuracy.columns)):
-            both = accuracy[[*pair]].dropna()
-            one, other = (both[name].to_numpy(dtype=float) for name in pair)
-            gaps = np.round(one - other, 12)
-            p = wilcoxon(one, other).p_value if len(both) else 1.0
-            middle = float(np.median(gaps)) if len(both) else np.nan
-            counts = {"higher": int((gaps > 0).sum()), "lower": int((gaps < 0).sum())}
-            row = {"test": test, **pair._asdict(), "streams": len(both), "median_difference": middle}
-            rows.append({**row, **counts, "p": p, "way": signed_rank_direction(gaps)})
-        table = pd.DataFrame(rows, columns=[*TESTS[:3], *TESTS[4:-1], "way"])
-        table["p_holm"] = holm(table["p"].to_numpy(dtype=float))
-        told = zip(table["way"], table["p_holm"], strict=True)
-        table["verdict"] = [SAID[test][way < 0] if p < LEVEL else NO_DIFFERENCE for way, p in told]
-        parts.append(table[TESTS])
+        rows = []
+        for pair in (pair for pair in pairs if {*pair} <= set(accuracy)):
+            both = accuracy[[*pair]].dropna().to_numpy(dtype=float)
+            gaps, p = np.round(both[:, 0] - both[:, 1], 12), wilcoxon(*both.T).p_value if len(both) else 1.0
+            counts = len(gaps), np.median(gaps) if len(gaps) else np.nan, (gaps > 0).sum(), (gaps < 0).sum()
+            rows.append((test, *pair, *counts, p, signed_rank_direction(gaps)))
+        counted = ["streams", "median_difference", "higher", "lower"]
+        table = pd.DataFrame(rows, columns=["test", *Pair._fields, *counted, "p", "way"])
+        adjusted = holm(table["p"].to_numpy(dtype=float))
+        said = [SAID[test][way if p < LEVEL else 0] for way, p in zip(table["way"], adjusted, strict=True)]
+        parts.append(table.drop(columns="way").assign(p_holm=adjusted, verdict=said))
     return pd.concat(parts, ignore_index=True)
 
 
-def best_frame(
-    accuracy: pd.DataFrame, streams: Mapping[str, str], titles: Mapping[str, str]
-) -> pd.DataFrame:
+def best_frame(accuracy: pd.DataFrame, streams: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame:
     """Name the best method of each stream, and tell whether a trivial rule is at least as good."""
-    rows = []
-    for stream, row in accuracy.dropna(how="all").iterrows():
-        rules = row.reindex(list(TRIVIAL)).max()
-        best = row.drop(list(TRIVIAL), errors="ignore")
-        found = titles[str(best.idxmax())], best.max(), row.get(PLAIN, np.nan), *row.reindex(list(TRIVIAL))
-        rows.append((streams[str(stream)], *found, "yes" if rules >= best.max() else "no"))
-    columns = ["stream", "best method", "its accuracy", "k-NN", "last label", "majority", "trivial rule wins"]
-    return pd.DataFrame(rows, columns=columns)
+    known = accuracy.dropna(how="all")
+    methods, rules = known.drop(columns=TRIVIAL).dropna(how="all"), known[TRIVIAL].max(axis=1)
+    best = methods.max(axis=1)
+    columns: dict[str, Any] = {"stream": methods.index.map(streams)}
+    columns |= {"best method": methods.idxmax(axis=1).map(titles), "its accuracy": best}
+    columns |= {"k-NN": known[PLAIN], "last label": known["last_label"], "majority": known["majority"]}
+    columns["trivial rule wins"] = np.where(rules[methods.index] >= best, "yes", "no")
+    return pd.DataFrame(columns, index=methods.index)
 
 
 def measure_grid(
-    values: pd.DataFrame,
-    measure: str,
-    streams: Mapping[str, str],
-    titles: Mapping[str, str],
-    gaps: Mapping[tuple[str, str], str],
+    values: pd.DataFrame, measure: str, streams: Mapping[str, str], titles: Mapping[str, str]
 ) -> Grid:
-    """Lay a measure out, methods by streams; the best of a stream is marked, a gap has its reason."""
-    highest = {name: values.loc[name].max() for name in streams}
+    """Lay a measure out, methods by streams; the best of a stream is marked, gaps are dashes."""
     rows = []
     for name, title in titles.items():
         entries = []
         for stream in streams:
-            value = values.loc[stream, name]
-            best = pd.notna(value) and number(value) == number(highest[stream])
-            mean = float(value) if pd.notna(value) else None
-            entries.append(Entry(mean, best=best, note=gaps.get((stream, name), "")))
+            row: Any = values.loc[stream]
+            value, highest = float(row[name]), float(row.max())
+            known = not np.isnan(value)
+            entries.append(Entry(value if known else None, best=known and number(value) == number(highest)))
         rows.append(Row(name, title, tuple(entries)))
     columns = tuple(Column(name, title) for name, title in streams.items())
     return Grid(f"tab:streams-{measure}", columns, tuple(rows), corner="method")
 
 
-def curves_frame(result: StudyResult, shown: Sequence[str] = SHOWN) -> pd.DataFrame:
-    """Return the accuracy along some streams, :data:`POINT` blocks at a time; draws and seeds are averaged."""
+def curves_frame(result: StudyResult) -> pd.DataFrame:
+    """Return the accuracy along some streams, a few blocks at a time; draws and seeds are averaged."""
     rows = []
-    for stream, record in finished(result):
-        name = SEEDS.get(record["algorithm"], record["algorithm"])
-        if stream in shown and name in DRAWN:
+    for config, name, record in finished(result):
+        if stream_of(config) in SHOWN and name in DRAWN:
             tested = np.bincount(blocks(record["rows"]), minlength=BLOCKS)
-            hits, tests = (np.add.reduceat(part, range(0, BLOCKS, POINT)) for part in (record["hits"], tested))
-            ends = (np.arange(len(hits)) + 1) * POINT * record["rows"] // BLOCKS
-            rows += [(stream, name, *point) for point in zip(ends, hits / np.maximum(tests, 1), strict=True)]
-    frame = pd.DataFrame(rows, columns=["stream", "algorithm", "sample", "accuracy"])
-    return frame.groupby(["stream", "algorithm", "sample"], sort=False)["accuracy"].mean().reset_index()
-
-
-def changes_of(result: StudyResult) -> dict[str, list[int]]:
-    """Return where each stream changes abruptly, as far as it was run."""
-    length = result.study.protocol.length or np.inf
-    return {
-        config.generator or config.name: [
-            point for point in drift_points(config.generator, config.rows or 0) if point < length
-        ]
-        for config in result.study.datasets
-    }
+            parts = [np.add.reduceat(part, range(0, BLOCKS, POINT)) for part in (record["hits"], tested)]
+            ends = np.arange(POINT, BLOCKS + 1, POINT) * record["rows"] // BLOCKS
+            points = zip(ends, parts[0] / np.maximum(parts[1], 1), strict=True)
+            rows += [(stream_of(config), name, *point) for point in points]
+    keys = ["stream", "algorithm", "sample"]
+    frame = pd.DataFrame(rows, columns=[*keys, "accuracy"])
+    return frame.groupby(keys, sort=False)["accuracy"].mean().reset_index()
 
 
 RECIPE = Recipe(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mloml.report.figures.panels import error_axis, grid_of_panels, labelled
@@ -30,14 +31,11 @@ def stream_curves(
     figure, panels = grid_of_panels(max(1, len(shown)), columns=3, height=1.7)
     for axes, stream in zip(panels, shown, strict=False):
         axes.set_title(streams[stream])
-        for point in changes.get(stream, ()):
-            axes.axvline(point, color=GREY, linestyle=":", linewidth=0.8)
         mine = numbers[numbers["stream"] == stream]
-        for name, part in mine.groupby("algorithm", sort=False):
-            style = style_of(str(name))
-            line = {"color": style.colour, "linestyle": style.line, "linewidth": 1.0}
-            axes.plot(part["sample"], part["accuracy"], label=algorithms[str(name)], **line)
-        error_axis(axes)
+        for point in changes.get(stream, ()):
+            if point < mine["sample"].max():
+                axes.axvline(point, color=GREY, linestyle=":", linewidth=0.8)
+        _draw_lines(axes, mine, "sample", "accuracy", algorithms)
     return labelled(figure, panels, ("samples seen", "accuracy"), list(algorithms.values()))
 
 
@@ -57,11 +55,14 @@ def drift_gains(numbers: pd.DataFrame, algorithms: Mapping[str, str]) -> Figure:
         axes.set_title(f"window of {window:,}")
         axes.axhline(0, color=GREY, linewidth=0.6)
         axes.axvline(0, color=GREY, linestyle=":", linewidth=0.8)
-        for name, part in numbers[numbers["window"] == window].groupby("algorithm", sort=False):
-            style = style_of(str(name))
-            line = {"color": style.colour, "linestyle": style.line, "linewidth": 1.0}
-            axes.plot(part["since"], part["gain"], label=algorithms[str(name)], **line)
+        _draw_lines(axes, numbers[numbers["window"] == window], "since", "gain", algorithms)
         axes.sharey(panels[0])
-        error_axis(axes)
     labels = ("samples since the change", "accuracy less that of plain k-NN")
     return labelled(figure, panels, labels, list(algorithms.values()))
+
+
+def _draw_lines(axes: Axes, numbers: pd.DataFrame, x: str, y: str, titles: Mapping[str, str]) -> None:
+    for name, part in numbers.groupby("algorithm", sort=False):
+        style = style_of(str(name))
+        axes.plot(part[x], part[y], style.line, color=style.colour, linewidth=1.0, label=titles[str(name)])
+    error_axis(axes)
