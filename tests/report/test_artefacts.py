@@ -22,7 +22,11 @@ SPLITS = 3
 
 def result_of(recipe, variant, folder, share, full=SPLITS):
     """Return a study's result in which a share of the cells is finished, with errors drawn at random."""
-    sets = [] if recipe.name in ("signs", "draws", "beyond") else ["datasets=[iris,balance,spect]"]
+    sets = (
+        []
+        if recipe.name in ("signs", "draws", "beyond", "streams", "drift")
+        else ["datasets=[iris,balance,spect]"]
+    )
     size = [f"protocol.splits={SPLITS}", f"protocol.full={full}"]
     study = compose_study(recipe.experiment or recipe.name, [*sets, *variant, *size])
     rng, records = np.random.default_rng(sum("".join(variant).encode())), []  # variants differ

@@ -35,6 +35,8 @@ IRRELEVANT = frozenset(
         "protocol.moml_cone",
     }
 )
+# Fields of the protocol that act on streams alone.
+ONLY_STREAMS = ("window", "length", "refit")
 
 
 def key_fields(cell: Cell) -> dict[str, Any]:
@@ -50,6 +52,9 @@ def key_fields(cell: Cell) -> dict[str, Any]:
     for name in IRRELEVANT:
         *parts, last = name.split(".")
         del reduce(dict.__getitem__, parts, fields)[last]
+    if cell.protocol.window is None:
+        for name in ONLY_STREAMS:
+            del fields["protocol"][name]
     if cell.features is not None and not needs_pca(cell.features, cell.protocol.pca):
         fields["protocol"]["pca"] = None
     learner = cell.algorithm.learner

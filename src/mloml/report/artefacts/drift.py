@@ -19,8 +19,9 @@ from mloml.report.recipe import Recipe
 if TYPE_CHECKING:
     from mloml.experiments.study import StudyResult
 
-# Samples before a change, and at once after it, of which the table has the means.
-NEAR = 500
+# Samples before a change, and at once after it, of which the table has the means; the figure shows twice as
+# many before it.
+NEAR = 480
 KEYS = ["window", "algorithm", "stream"]
 LEVELS = ["before", "after", "later"]
 
@@ -61,7 +62,8 @@ def gain_frame(along: pd.DataFrame) -> pd.DataFrame:
     """Return the gain over plain k-NN with the same window, averaged over streams."""
     keys = ["window", "stream", "since"]
     plain = along[along["algorithm"] == PLAIN].set_index(keys)["accuracy"].rename("plain")
-    others = along[along["algorithm"] != PLAIN].join(plain, on=keys)
+    shown = along["since"] >= -2 * NEAR
+    others = along[shown & (along["algorithm"] != PLAIN)].join(plain, on=keys)
     others["gain"] = others["accuracy"] - others["plain"]
     return others.groupby(["window", "algorithm", "since"], sort=False)["gain"].mean().reset_index()
 
@@ -76,13 +78,14 @@ def around_frame(along: pd.DataFrame) -> pd.DataFrame:
     for key, part in along.groupby(KEYS, sort=False):
         curve = part.set_index("since")["accuracy"]
         after = curve[curve.index >= 0]
-        late = after[after.index >= after.index.max() - NEAR].mean()
+        late = after[after.index > after.index.max() - NEAR].mean()
         before, soon = curve[(curve.index < 0) & (curve.index >= -NEAR)], after[after.index < NEAR]
         rows.append((*key, before.mean(), soon.mean(), late, after[after >= late].index.min()))
     table = pd.DataFrame(rows, columns=[*KEYS, *LEVELS, "samples_to_recover"])
     plain = table[table["algorithm"] == PLAIN].set_index(["window", "stream"])[LEVELS].add_prefix("plain_")
     both = table.join(plain, on=["window", "stream"])
-    return table.assign(**{f"gain_{name}": both[name] - both[f"plain_{name}"] for name in LEVELS})
+    gains = {f"gain_{name}": (both[name] - both[f"plain_{name}"]).round(12) for name in LEVELS}
+    return table.assign(**gains)
 
 
 RECIPE = Recipe(

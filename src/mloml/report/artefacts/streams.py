@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -97,8 +98,10 @@ def cells_frame(result: StudyResult) -> pd.DataFrame:
         against = [beyond(accuracy, record[rule] / (record["rows"] - 1)) for rule in TRIVIAL]
         names = stream_of(config), config.name, name, record["algorithm"]
         measures = accuracy, kappa(record["confusion"]), *against
-        rows.append((*names, *measures, record["seconds"]["row"], record["memory"]))
-    return pd.DataFrame(rows, columns=["stream", "dataset", "algorithm", "variant", *MEASURES, *COSTS])
+        costs = record["seconds"]["row"], record["memory"]
+        rows.append((*names, *measures, *costs, json.dumps(record["confusion"])))
+    columns = ["stream", "dataset", "algorithm", "variant", *MEASURES, *COSTS, "confusion"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def tests_frame(accuracy: pd.DataFrame) -> pd.DataFrame:
