@@ -10,7 +10,7 @@ import pandas as pd
 
 from mloml.datasets.drift import drift_points
 from mloml.experiments.measures import BLOCKS, blocks
-from mloml.report.artefacts.streams import PLAIN, finished
+from mloml.report.artefacts.streams import PLAIN, counts_table, finished
 from mloml.report.document import Artefact, Figure, Table
 from mloml.report.figures.streams import drift_gains
 from mloml.report.labels import labels_of
@@ -35,7 +35,8 @@ def build(*results: StudyResult) -> Artefact:
     figure = Figure("drift", draw, "Gains around a change", curve)
     windows = [result.study.protocol.window for result in results]
     values = {"streams": along["stream"].nunique(), "near": NEAR, "known": known, "windows": windows}
-    return Artefact(values, (Table("around", table, "Around a change"),), (figure,) if known else ())
+    tables = Table("around", table, "Around a change"), counts_table(*results)
+    return Artefact(values, tables, (figure,) if known else ())
 
 
 def around_changes(result: StudyResult) -> pd.DataFrame:

@@ -28,19 +28,20 @@ LEARNERS = ("moml", "opml", "lego", "rdml", "oasis", "slmoml", "mloml_t", "mloml
 OTHERS = ("lmnn", "kissme", "restarted_knn", "hoeffding_tree", "arf", "sgd")
 # The pairs of each test.
 FAMILIES = {
-    "k-NN": [Pair(name, PLAIN) for name in LEARNERS],
+    "plain": [Pair(name, PLAIN) for name in LEARNERS],
     "untrained": [Pair(name, f"{name}_untrained") for name in ("mloml_t", "mloml_r")],
     "others": [Pair(name, other) for name in ("moml", "mloml_t") for other in OTHERS],
 }
 # What ``docs/stream_study.md`` says of accuracies that are not different, higher and lower.
 SAME = "no difference is shown"
 SAID = {
-    "k-NN": (SAME, "helps", "harms"),
+    "plain": (SAME, "helps", "harms"),
     "untrained": (SAME, "learning helps", "learning harms"),
     "others": (SAME, "ahead", "behind"),
 }
 MEASURES = {"accuracy": "Accuracy", "kappa": "κ", "kappa_temporal": "κ-temporal", "kappa_m": "κ-M"}
 COSTS = ["seconds_per_sample", "bytes"]
+COUNTED = ["window", "dataset", "algorithm", "rows", *TRIVIAL, "hits", "confusion", "seconds", "memory"]
 # Streams and methods of the curves, and how many blocks are one point.
 SHOWN = ("elec", "covtype", "flights", "sea", "agrawal", "led")
 DRAWN, POINT = (PLAIN, "moml", "mloml_t", "arf", "last_label"), 4
@@ -52,25 +53,28 @@ def build(result: StudyResult) -> Artefact:
     streams = {stream_of(config): config.title for config in result.study.datasets}
     cells, curves, failures = cells_frame(result), curves_frame(result), result.failures
     known = list(dict.fromkeys([*titles, PLAIN, *TRIVIAL]))
-    wide: Any = cells.pivot_table([*MEASURES, *COSTS], "stream", "algorithm").reindex(list(streams))
-    means = {name: wide[name].reindex(columns=known) for name in wide.columns.unique(0)}
+    grouped = cells.astype(dict.fromkeys([*MEASURES, *COSTS], float)).groupby(["stream", "algorithm"])
+    places = pd.MultiIndex.from_product([streams, known], names=["stream", "algorithm"])
+    mean: Any = grouped[[*MEASURES, *COSTS]].mean().reindex(places)
+    means = {name: mean[name].unstack().loc[list(streams), known] for name in mean}  # noqa: PD010
     tests, best = tests_frame(means["accuracy"]), best_frame(means["accuracy"], streams, titles)
     tables = [Table("tests", tests, "Tests over streams"), Table("measures", cells, "Every cell")]
+    tables.append(counts_table(result))
     for measure, title in MEASURES.items():
         grid = measure_grid(means[measure], measure, streams, titles)
         tables.append(Table(measure, grid, title, latex=grid))
     values = {
         "streams": len(best),
-        "answers": {test: tests[tests["test"] == test].drop(columns="test") for test in FAMILIES},
         "helping": int((tests["verdict"] == "helps").sum()),
         "learners": len(LEARNERS),
         "best": best,
         "trivial": list(best.loc[best["trivial rule wins"] == "yes", "stream"]),
         "cost": pd.DataFrame({name: means[name].median() for name in COSTS}).loc[list(titles)].reset_index(),
-        "gaps": failures[["dataset", "algorithm", "status", "error", "message"]],
+        "gaps": failures.reindex(columns=["dataset", "algorithm", "status", "error", "message"]),
         "window": result.study.protocol.window,
         "refit": result.study.protocol.refit,
     }
+    values |= {test: tests[tests["test"] == test].drop(columns="test") for test in FAMILIES}
     changes = {stream_of(one): drift_points(one.generator, one.rows or 0) for one in result.study.datasets}
     draw = partial(stream_curves, curves, streams, titles, changes)
     figure = Figure("curves", draw, "Accuracy along the streams", curves, result.finished)
@@ -98,10 +102,20 @@ def cells_frame(result: StudyResult) -> pd.DataFrame:
         against = [beyond(accuracy, record[rule] / (record["rows"] - 1)) for rule in TRIVIAL]
         names = stream_of(config), config.name, name, record["algorithm"]
         measures = accuracy, kappa(record["confusion"]), *against
-        costs = record["seconds"]["row"], record["memory"]
-        rows.append((*names, *measures, *costs, json.dumps(record["confusion"])))
-    columns = ["stream", "dataset", "algorithm", "variant", *MEASURES, *COSTS, "confusion"]
-    return pd.DataFrame(rows, columns=columns)
+        rows.append((*names, *measures, record["seconds"]["row"], record["memory"]))
+    return pd.DataFrame(rows, columns=["stream", "dataset", "algorithm", "variant", *MEASURES, *COSTS])
+
+
+def counts_table(*results: StudyResult) -> Table:
+    """Return what the cells of some studies counted: every number of an artefact follows from it."""
+    rows = [
+        {"window": result.study.protocol.window, "seconds": record["seconds"]["row"]}
+        | {name: record[name] for name in ("dataset", "algorithm", "rows", *TRIVIAL, "memory")}
+        | {name: json.dumps(record[name]) for name in ("hits", "confusion")}
+        for result in results
+        for record in result.records
+    ]
+    return Table("counts", pd.DataFrame(rows, columns=COUNTED), "What each cell counted")
 
 
 def tests_frame(accuracy: pd.DataFrame) -> pd.DataFrame:
