@@ -54,10 +54,16 @@ lint: $(VENV)/.dev-ready ## Check style, types and the direction of imports
 lite: $(VENV)/.ready ## Table II in small: a minute, bundled data only
 	@$(BIN)/mloml reproduce table2 protocol=lite name=lite 'datasets=[iris,wine,spect_paper,ionosphere,balance]' $(ARGS)
 
+$(VENV)/.river-ready: $(VENV)/.ready
+	@$(BIN)/python -c 'import river' 2>/dev/null || { echo "installing river into $(VENV)"; $(call INSTALL,-e '.[river]'); }
+	@touch $@
+
+reproduce-streams reproduce-drift: $(VENV)/.river-ready
+
 $(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
 	@$(BIN)/mloml reproduce $* $(ARGS)
 
-reproduce-all: $(VENV)/.ready ## Everything but seeds, signs, differences, draws, beyond and depth; can be interrupted and called again
+reproduce-all: $(VENV)/.ready ## The paper's tables and figures, and what tests them; can be interrupted and called again
 	@$(BIN)/mloml reproduce all $(ARGS)
 
 reference: $(VENV)/.ready ## results/reference anew with the code as it is: some hours, needs MLOML_DATA

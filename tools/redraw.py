@@ -32,7 +32,7 @@ from mloml.report.recipe import Recipe, find_recipe, recipes
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
-NAMES = [name for name, recipe in recipes().items() if recipe.work != "reading"]
+NAMES = [n for n, recipe in recipes().items() if recipe.work != "reading" and (REFERENCE / n).is_dir()]
 
 KEPT = {
     "table2": ("selections.csv",),  # needs validation errors, which are not published
@@ -114,6 +114,7 @@ def _result(recipe: Recipe, folder: Path, variant: Sequence[str]) -> StudyResult
     if (folder / "cells.csv").is_file():
         frame = pd.read_csv(folder / "cells.csv", keep_default_na=False)
         records = _records(frame, folder)
+        _add_counts(records, folder, study.protocol.window)
     return StudyResult(
         replace(study, name=recipe.name), folder, frame, records, pd.DataFrame(), {},
         sources={name: Source(**source) for name, source in manifest["datasets"].items()},
@@ -137,6 +138,22 @@ def _records(cells: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
                 rows = rows_behind(record["error"], curve) if curve else 1
                 record[f"{along}_errors"] = [round(e * rows) / rows for e in curve] if curve else None
     return [{str(key): value for key, value in record.items()} | {"grid": []} for record in records]
+
+
+def _add_counts(records: list[dict[str, Any]], folder: Path, window: int | None) -> None:
+    """Add what the cells of a study of streams counted; one with variants has it beside their folders."""
+    file = next(
+        (path / "counts.csv" for path in (folder, folder.parent) if (path / "counts.csv").is_file()), None
+    )
+    if file is None or window is None:
+        return
+    counts = pd.read_csv(file, float_precision="round_trip")
+    found = {(c["dataset"], c["algorithm"]): c for c in counts[counts["window"] == window].to_dict("records")}
+    for record in records:
+        counted = found[record["dataset"], record["algorithm"]]
+        record |= {name: json.loads(counted[name]) for name in ("hits", "confusion")}
+        record |= {name: counted[name] for name in ("rows", "last_label", "majority", "memory")}
+        record["seconds"] = {"row": counted["seconds"]}
 
 
 def rows_behind(error: float, curve: Sequence[float]) -> int:

@@ -41,9 +41,11 @@ DATASETS = {
     "draws": "",
     "beyond": "",
     "depth": "",
+    "streams": "",
+    "drift": "",
 }
 """The data sets of each published folder; none named: those of the experiment."""
-OWN_DATA = ("beyond",)
+OWN_DATA = ("beyond", "streams", "drift")
 """Their data come with the package: they are run without ``MLOML_DATA``."""
 
 

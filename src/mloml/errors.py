@@ -3,6 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
+# How to get what generates streams and learns from them beside our learners.
+RIVER = "install river: pip install 'mloml[river]', in a checkout pip install '.[river]'"
+
 
 class MlomlError(Exception):
     """Something the user can mend; the message is a single line that says how."""

@@ -1,7 +1,7 @@
 import pytest
 
 from mloml import learners
-from mloml.config.lookup import is_foreign, learner_class, parameter_names, recordable
+from mloml.config.lookup import is_foreign, is_stream_classifier, learner_class, parameter_names, recordable
 from mloml.errors import ConfigError
 
 NCA = "sklearn.neighbors.NeighborhoodComponentsAnalysis"
@@ -16,6 +16,12 @@ def test_names_become_classes_and_classes_tell_their_parameters():
     assert {"gamma", "scans", "random_state"} <= set(parameter_names(learners.OPML))
     found = [recordable(learner_class(name)) for name in ("Euclidean", "OPML", "MLOML")]
     assert found == [set(), {"scans"}, {"layers", "scans"}]
+
+
+def test_classifiers_of_streams_may_come_from_elsewhere_and_ours_are_metrics():
+    names = ["river.forest.ARFClassifier", "sklearn.linear_model.SGDClassifier", NCA, "MOML", "KISSME"]
+    found = [is_stream_classifier(learner_class(name)) for name in names]
+    assert found == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize(

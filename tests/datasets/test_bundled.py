@@ -27,7 +27,10 @@ def bundled(name: str) -> Dataset:
     return load(KNOWN[name], DataSettings(source="bundled"))
 
 
-@pytest.mark.parametrize("name", [*PAPER, *NAMES])
+STREAMS = ["elec", "noaa_weather", "covtype", "flights", "seattle"]
+
+
+@pytest.mark.parametrize("name", [*PAPER, *NAMES, *STREAMS])
 def test_shape_and_class_counts_are_the_catalogues(name):
     config, data = KNOWN[name], bundled(name)
     assert data.X.shape == (config.rows, config.features)

@@ -73,7 +73,7 @@ def spy(monkeypatch):
     """Let cells use the spy as their learner."""
     for module in (cell_module, key_module):
         monkeypatch.setattr(module, "learner_class", lambda name: Spy)
-    monkeypatch.setattr(key_module, "code_hash", lambda name: "spy")
+    monkeypatch.setattr(key_module, "code_hash", lambda name, root: "spy")
     monkeypatch.setattr(Spy, "seen", [])
     return Algorithm("spy", "Spy", "Spy")
 

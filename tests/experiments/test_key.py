@@ -75,12 +75,15 @@ def test_key_changes_with_everything_that_the_result_follows_from():
         protocol(seed=1),
         protocol(rows="standardised"),
         protocol(pca=PcaConfig(centred=True)),
+        *(protocol(window=window) for window in (500, 1000)),
+        protocol(window=1000, length=500),
+        protocol(window=1000, refit=100),
     ]
     assert len({cell.key for cell in variants}) == len(variants)
 
 
 def test_key_changes_with_the_code(monkeypatch):
-    monkeypatch.setattr(key_module, "code_hash", lambda learner: "other code")
+    monkeypatch.setattr(key_module, "code_hash", lambda learner, root: "other code")
     assert replace(CELL).key != CELL.key
 
 

@@ -23,7 +23,11 @@ SPLITS = 3
 
 def result_of(recipe, variant, folder, share, full=SPLITS):
     """Return a study's result in which a share of the cells is finished, with errors drawn at random."""
-    sets = [] if recipe.name in ("signs", "draws", "beyond") else ["datasets=[iris,balance,spect]"]
+    sets = (
+        []
+        if recipe.name in ("signs", "draws", "beyond", "streams", "drift")
+        else ["datasets=[iris,balance,spect]"]
+    )
     size = [f"protocol.splits={SPLITS}", f"protocol.full={full}"]
     study = compose_study(recipe.experiment or recipe.name, [*sets, *variant, *size])
     rng, records = np.random.default_rng(sum("".join(variant).encode())), []  # variants differ
@@ -38,6 +42,14 @@ def result_of(recipe, variant, folder, share, full=SPLITS):
         record["grid"] = [{"params": p, "cv_error": e, "test_error": e} for p, e in entries or [({}, 0.5)]]
         record["layer_errors"] = rng.random(layers).tolist() if "layers" in study.record and layers else None
         record["scan_errors"] = rng.random(study.protocol.scans).tolist() if "scans" in study.record else None
+        if study.protocol.window:
+            counts = {
+                "rows": config.rows,
+                "hits": [int(rng.integers(50)) for _ in range(100)],
+                "memory": 1000,
+            }
+            record |= counts | {"last_label": 100, "majority": 200, "confusion": [[3, 1, 0], [1, 2, 0]]}
+            record["seconds"]["row"] = 1e-3
         records.append(record)
     done = {(r["dataset"], r["algorithm"], r["split"]): r for r in records}
     frame = pd.DataFrame(

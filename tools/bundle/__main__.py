@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.bundle import beyond, paper
+from tools.bundle import beyond, paper, streams
 from tools.bundle.files import Content, write
 
 
 def builders() -> dict[str, Callable[[Path], Content]]:
     """Return, for each bundled file, what makes its content from the folder of packages."""
     mine = {build.__name__: build for build in (paper.pima, paper.spect, paper.ionosphere, paper.breast)}
-    return mine | {name: beyond.builder(name) for name in beyond.COPIES}
+    return mine | {name: beyond.builder(name) for name in beyond.COPIES} | streams.STREAMS
 
 
 if __name__ == "__main__":

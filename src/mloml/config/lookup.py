@@ -8,10 +8,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from mloml import learners
-from mloml.errors import ConfigError, suggestion
+from mloml.errors import RIVER, ConfigError, suggestion
 
-# What a class from elsewhere must offer.
+# What a class from elsewhere must offer: a transformer's methods, or those of a classifier of streams.
 NEEDED = ("fit", "transform", "get_params", "set_params")
+CLASSIFIERS = (("learn_one", "predict_one"), ("partial_fit", "predict"))
 
 # When each module from elsewhere was imported; its source may have been edited since.
 imported_at: dict[str, float] = {}
@@ -55,6 +56,12 @@ def learner_class(name: str) -> type[Any]:
     raise ConfigError(f"learner '{name}' is not one of {', '.join(known)}, {others}{suggestion(name, known)}")
 
 
+def is_stream_classifier(kind: type[Any]) -> bool:
+    """Tell a class from elsewhere that classifies streams by itself from one that maps rows."""
+    own = kind.__module__.split(".")[0] == "mloml"
+    return not own and any(all(callable(getattr(kind, name, None)) for name in pair) for pair in CLASSIFIERS)
+
+
 def parameter_names(kind: type[Any]) -> list[str]:
     """Return the names of a learner's parameters."""
     return list(inspect.signature(kind).parameters)
@@ -75,11 +82,14 @@ def _foreign_class(name: str) -> type[Any]:
     except AttributeError:
         raise ConfigError(f"learner '{name}': module {module} has no {attribute}") from None
     except ImportError as error:
-        raise ConfigError(f"learner '{name}' cannot be imported ({error}); is it on PYTHONPATH?") from None
+        hint = RIVER if name.startswith("river.") else "is it on PYTHONPATH?"
+        raise ConfigError(f"learner '{name}' cannot be imported ({error}); {hint}") from None
     except (Exception, SystemExit) as error:  # whatever the module does while it is imported
         raise ConfigError(f"learner '{name}': importing {module} failed ({error!r})") from None
     if not inspect.isclass(kind):
         raise ConfigError(f"learner '{name}' is not a class")
+    if is_stream_classifier(kind):
+        return kind
     missing = [method for method in NEEDED if not callable(getattr(kind, method, None))]
     if missing:
         raise ConfigError(f"learner '{name}' is no scikit-learn transformer: it has no {', '.join(missing)}")

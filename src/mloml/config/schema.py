@@ -14,7 +14,7 @@ from typing import Any
 from mloml.errors import ConfigError, require
 
 SOURCES = ("local", "bundled", "generated", "ucimlrepo", "archive", "openml")
-GENERATORS = ("balance", "waveform")
+GENERATORS = ("balance", "waveform", "sea", "agrawal", "stagger", "led", "rbf", "hyperplane")
 OWN = "csv"  # the form for a file of one's own, which has the file's name unless it is given another
 LONGEST_NAME = 80
 
@@ -78,7 +78,7 @@ class DatasetConfig:
     original : UCI's own files.
     path, label, ignore : a file of one's own, the column its labels are in, and columns to leave out.
     note : what to know about it; ``footnote`` is the short form, shown below tables.
-    generator, draw : ``balance`` or ``waveform``, and the seed of another draw than the usual one.
+    generator, draw : one of :data:`GENERATORS`, and the seed of another draw than the usual one.
     """
 
     name: str
@@ -207,6 +207,7 @@ class ProtocolConfig:
     """How a method is judged: splits, scans, model selection and the classifier.
 
     A run with fewer splits than ``full``, or of a protocol made for ``trial`` runs, gives no verdicts.
+    With a ``window`` the samples are a stream (see :mod:`mloml.experiments.prequential`).
     """
 
     name: str = "paper"
@@ -221,6 +222,9 @@ class ProtocolConfig:
     moml_cone: str = "free"
     rows: str = "unit"
     scale: Any = None
+    window: int | None = None
+    length: int | None = None
+    refit: int = 500
     pca: PcaConfig = field(default_factory=PcaConfig)
 
     def __post_init__(self) -> None:
@@ -230,6 +234,11 @@ class ProtocolConfig:
         require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
         require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
         require(rows in ("unit", "standardised"), "protocol.rows", rows, "'unit' or 'standardised'")
+        _require_at_least("protocol.refit", self.refit, 1)
+        if self.window is not None:
+            _require_at_least("protocol.window", self.window, self.neighbours)
+        if self.length is not None:
+            _require_at_least("protocol.length", self.length, 2)
 
     @property
     def is_trial(self) -> bool:

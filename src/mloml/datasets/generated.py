@@ -11,6 +11,7 @@ import numpy as np
 from mloml.arrays import Array
 from mloml.config.schema import DatasetConfig
 from mloml.datasets.dataset import Dataset, Table, make_dataset
+from mloml.datasets.drift import CONCEPTS, drifting
 from mloml.datasets.read import read_csv
 from mloml.errors import ConfigError
 
@@ -82,6 +83,10 @@ def waveform(rows: int = 5000, seed: int = WAVEFORM_SEED) -> Table:
 
 def load_generated(config: DatasetConfig) -> Dataset:
     """Generate the data set; ``regenerated`` tells draws from the exact enumeration."""
+    if config.generator in CONCEPTS:
+        stream = drifting(config.generator, config.rows or 0, config.draw or 0)
+        origin = {"generator": f"mloml.datasets.drift.{config.generator}", "seed": str(config.draw or 0)}
+        return make_dataset(config, stream, "generated", origin)
     regenerated = config.generator != "balance"
     provenance = {"generator": f"mloml.datasets.generated.{config.generator}"}
     table = balance()

@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from mloml.config.lookup import learner_class, parameter_names
+from mloml.config.lookup import is_stream_classifier, learner_class, parameter_names
+from mloml.errors import ConfigError
 from mloml.experiments.key import key_fields, key_of
 from mloml.experiments.neighbours import Rows
 from mloml.experiments.preprocessing import needs_pca
@@ -134,6 +135,8 @@ def make_learner(cell: Cell) -> BaseEstimator:
     """
     algorithm = cell.algorithm
     kind = learner_class(algorithm.learner)
+    if is_stream_classifier(kind):
+        raise ConfigError(f"{algorithm.learner} maps no rows, it classifies a stream: set protocol.window")
     known = parameter_names(kind)
     own = {name: value for name, value in algorithm.params.items() if value is not None}
     learner = kind(**own)

@@ -1,9 +1,9 @@
 """The identity of the code that computes a cell: a hash of its source, comments and docstrings aside.
 
-It covers ``cell.py``, the module that defines the learner, and all they import of this package, directly or
-not. A class from elsewhere counts by the version it was installed with, else by its source and that of the
-modules beside it that it imports. When the disk has other code by now than this process imported,
-:func:`require_current_code` refuses.
+It covers ``cell.py`` (of a stream, ``prequential.py``), the module that defines the learner, and all they
+import of this package, directly or not. A class from elsewhere counts by the version it was installed with,
+else by its source and that of the modules beside it that it imports. When the disk has other code by now
+than this process imported, :func:`require_current_code` refuses.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ import mloml
 from mloml.config.lookup import imported_at, is_foreign, learner_class
 from mloml.errors import CodeChangedError
 
+# Where the code of a cell begins: of one with two halves, and of one that is a stream.
+HALVES, STREAM = "mloml.experiments.cell", "mloml.experiments.prequential"
 PACKAGE = Path(__file__).resolve().parents[1]
 INSTALLED = {"site-packages", "dist-packages"}
 _distributions = cache(packages_distributions)
@@ -52,7 +54,7 @@ class Code(NamedTuple):
 
 
 @cache
-def code_hash(learner: str) -> str:
+def code_hash(learner: str, root: str = HALVES) -> str:
     """Return the hash of the code behind a learner's results, as this process has imported it.
 
     A class from elsewhere is imported by this call: ask only on behalf of a user who named it.
@@ -60,14 +62,14 @@ def code_hash(learner: str) -> str:
     >>> code_hash("Euclidean") == code_hash("KISSME")
     False
     """
-    return _imported(learner)[0].hash()
+    return _imported(learner, root)[0].hash()
 
 
-def require_current_code(learners: Iterable[str]) -> None:
+def require_current_code(learners: Iterable[str], root: str = HALVES) -> None:
     """Raise a :class:`CodeChangedError` when the disk has other code for a learner than this process."""
     changed = {
         source.module
-        for code, edited in map(_imported, set(learners))
+        for code, edited in (_imported(learner, root) for learner in set(learners))
         for source in code.modules.values()
         if source in edited or _read(source.path, source.module) != source
     }
@@ -79,12 +81,12 @@ def require_current_code(learners: Iterable[str]) -> None:
 
 
 @cache
-def _imported(learner: str) -> tuple[Code, set[Source]]:
+def _imported(learner: str, root: str) -> tuple[Code, set[Source]]:
     """Return the code behind a learner as it is now, and what of it was edited after its import.
 
     All of it is imported by this call, so that none comes later from a newer version.
     """
-    code = code_behind(learner)
+    code = code_behind(learner, root=root)
     for module in code.modules:
         if _top(module) == "mloml":
             import_module(module)
@@ -98,7 +100,7 @@ def _edited_since_import(source: Source) -> bool:
     return source.module in sys.modules and max(edits, default=0.0) > since
 
 
-def code_behind(learner: str, package: Path = PACKAGE) -> Code:
+def code_behind(learner: str, package: Path = PACKAGE, root: str = HALVES) -> Code:
     """Return the code behind a learner's results as it is on the disk, in this package or a copy of it."""
     bases = [base.__module__ for base in learner_class(learner).__mro__]
     own = [module for module in bases if _top(module) == "mloml"]
@@ -108,7 +110,7 @@ def code_behind(learner: str, package: Path = PACKAGE) -> Code:
             _add_elsewhere(code, top)
         if own or any("mloml" in map(_top, source.imports) for source in code.modules.values()):
             own = [f"mloml.learners.{path.stem}" for path in (package / "learners").glob("*.py")]
-    _follow(code, {"mloml.experiments.cell", *own}, package.parent, _own_files)
+    _follow(code, {root, *own}, package.parent, _own_files)
     return code
 
 

@@ -123,7 +123,6 @@ def dead(job: Job, message: str = "its worker process died before the cell began
 
 
 def _attempt(job: Job) -> Outcome:
-    from mloml.experiments.cell import run_cell
     from mloml.experiments.key import key_fields
 
     store, before = Store(job.store), job.words()
@@ -135,7 +134,7 @@ def _attempt(job: Job) -> Outcome:
                 limit = min(job.time_limit, threading.TIMEOUT_MAX)
                 faulthandler.dump_traceback_later(limit, exit=True, file=note)
             try:
-                record = run_cell(job.cell, data)
+                record = record_of(job.cell, data)
             finally:
                 faulthandler.cancel_dump_traceback_later()
         store.put(job.cell, record | {"key_fields": key_fields(job.cell), "kernels": "checked"})
@@ -151,6 +150,14 @@ def _attempt(job: Job) -> Outcome:
         trace = "".join(found.format())[-LONGEST_TRACEBACK:]
         return Outcome(job.cell.key, "failed", type(error).__name__, " ".join(message.split()), trace)
     return Outcome(job.cell.key, "ok")
+
+
+def record_of(cell: Cell, data: Dataset) -> dict[str, Any]:
+    """Compute a cell: on random halves, or, where the protocol has a window, on a stream."""
+    from mloml.experiments.cell import run_cell
+    from mloml.experiments.prequential import run_stream
+
+    return run_cell(cell, data) if cell.protocol.window is None else run_stream(cell, data)
 
 
 def _open_note(job: Job, mode: str) -> IO[bytes]:
@@ -256,8 +263,9 @@ def one_target() -> dict[str, str]:
 def _require_same_code(cell: Cell) -> None:
     """Refuse to compute under the key of other code: this worker may have an older or a newer checkout."""
     from mloml.experiments.code import require_current_code
+    from mloml.experiments.key import code_root
 
-    require_current_code([cell.algorithm.learner])
+    require_current_code([cell.algorithm.learner], code_root(cell.protocol))
     if dataclasses.replace(cell).key != cell.key:
         raise CodeChangedError(
             "this worker's code is not the code the run began with: restart the run and its workers, "

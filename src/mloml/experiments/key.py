@@ -13,10 +13,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from mloml.config.lookup import learner_class, recordable
-from mloml.experiments.code import code_hash
+from mloml.experiments.code import HALVES, STREAM, code_hash
 from mloml.experiments.preprocessing import needs_pca
 
 if TYPE_CHECKING:
+    from mloml.config.schema import ProtocolConfig
     from mloml.experiments.cell import Cell
 
 # Fields that change no result.
@@ -34,6 +35,8 @@ IRRELEVANT = frozenset(
         "protocol.moml_cone",
     }
 )
+# Fields of the protocol that act on streams alone.
+ONLY_STREAMS = ("window", "length", "refit")
 
 
 def key_fields(cell: Cell) -> dict[str, Any]:
@@ -49,11 +52,19 @@ def key_fields(cell: Cell) -> dict[str, Any]:
     for name in IRRELEVANT:
         *parts, last = name.split(".")
         del reduce(dict.__getitem__, parts, fields)[last]
+    if cell.protocol.window is None:
+        for name in ONLY_STREAMS:
+            del fields["protocol"][name]
     if cell.features is not None and not needs_pca(cell.features, cell.protocol.pca):
         fields["protocol"]["pca"] = None
     learner = cell.algorithm.learner
     recorded = sorted(set(cell.record) & recordable(learner_class(learner)))
-    return fields | {"record": recorded, "code": code_hash(learner)}
+    return fields | {"record": recorded, "code": code_hash(learner, code_root(cell.protocol))}
+
+
+def code_root(protocol: ProtocolConfig) -> str:
+    """Return the module that computes the cells of a protocol."""
+    return HALVES if protocol.window is None else STREAM
 
 
 def key_of(fields: dict[str, Any]) -> str:

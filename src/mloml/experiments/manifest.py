@@ -72,7 +72,9 @@ def write_manifest(
     """
     from mloml.experiments.cell import versions
     from mloml.experiments.code import code_hash
+    from mloml.experiments.key import code_root
 
+    root = code_root(study.protocol)
     cell_versions = Counter(tuple(record.get("versions", {}).items()) for record in records)
     content = {
         "study": study.name,
@@ -84,7 +86,7 @@ def write_manifest(
         "versions": versions(),
         "cell_versions": [{"cells": n, "versions": dict(found)} for found, n in cell_versions.most_common()],
         "git": git_revision(),
-        "code": {name: code_hash(name) for name in sorted({one.learner for one in study.algorithms})},
+        "code": {name: code_hash(name, root) for name in sorted({one.learner for one in study.algorithms})},
         "datasets": {name: dataclasses.asdict(source) for name, source in sources.items()},
         "machine": machine(),
         "wall_seconds": wall_seconds,
@@ -154,6 +156,8 @@ def check(folder: Path, store: Store) -> tuple[list[str], list[str]]:
 def _differences(folder: Path, manifest: Any, store: Store) -> list[str]:
     import pandas as pd
 
+    from mloml.experiments.code import HALVES, STREAM
+
     found, state, cells = [], manifest["state"], manifest["cells"]
     if state != "complete":
         shown = "killed, nobody runs it any more" if state == "running" and is_abandoned(folder) else state
@@ -165,7 +169,9 @@ def _differences(folder: Path, manifest: Any, store: Store) -> list[str]:
             found.append(f"{name} was changed after the run")
     if (folder / "cells.csv").is_file():
         found += _check_cells(pd.read_csv(folder / "cells.csv"), cells["keys"], store)
-    changed = [name for name, before in manifest["code"].items() if not _is_current(name, before)]
+    stream = manifest["config"]["protocol"].get("window") is not None
+    code = manifest["code"].items()
+    changed = [name for name, before in code if not _is_current(name, before, STREAM if stream else HALVES)]
     if changed:
         found.append(f"the code behind {', '.join(changed)} changed since: the next run computes anew")
     return found
@@ -188,12 +194,12 @@ def _check_cells(cells: pd.DataFrame, keys: str, store: Store) -> list[str]:
     return found + ([f"{differing} cells have another error in the store"] if differing else [])
 
 
-def _is_current(learner: str, before: str) -> bool:
+def _is_current(learner: str, before: str, root: str) -> bool:
     from mloml.config.lookup import is_foreign
     from mloml.experiments.code import code_hash
 
     try:  # a class from elsewhere is imported because its user asks for it, never because a result names it
-        return is_foreign(learner) or code_hash(learner) == before
+        return is_foreign(learner) or code_hash(learner, root) == before
     except MlomlError:
         return False
 

@@ -14,7 +14,7 @@ from mloml.config.schema import Algorithm, DataSettings, PcaConfig, ProtocolConf
 from mloml.datasets import catalogue
 from mloml.errors import MlomlError
 from mloml.experiments.backends import in_processes
-from mloml.experiments.job import Job, prepare_for
+from mloml.experiments.job import Job, prepare_for, record_of
 from mloml.experiments.manifest import MANIFEST
 from mloml.experiments.plan import Plan, make_plan
 from mloml.experiments.progress import FILE_WIDTH
@@ -122,10 +122,8 @@ def _plan(manifest: dict[str, Any], configs: Sequence[str]) -> Plan:
 
 def _compute(job: Job) -> tuple[str, tuple[Any, Any]]:
     """Compute a cell as a run would, and keep the result to ourselves."""
-    from mloml.experiments.cell import run_cell
-
     try:
-        record = run_cell(job.cell, prepare_for(job))
+        record = record_of(job.cell, prepare_for(job))
     except Exception as error:
         return job.cell.key, (f"{type(error).__name__}: {' '.join(str(error).split())}", None)
     return job.cell.key, (record["error"], json.loads(json.dumps(record["chosen"])))

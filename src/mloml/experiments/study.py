@@ -196,12 +196,14 @@ class Run:
     def _take_stock(self) -> Plan:
         """Find the data, the cells, and what is stored of them."""
         from mloml.experiments.code import require_current_code
+        from mloml.experiments.key import code_root
         from mloml.experiments.stale import stale_lines
 
         only, splits = self.study.execution.only or [], self.study.protocol.splits
         if any(split >= splits for split in only):
             raise ConfigError(f"execution.only={only}: must be splits from 0 to {splits - 1}")
-        require_current_code(algorithm.learner for algorithm in self.study.algorithms)
+        learners = (algorithm.learner for algorithm in self.study.algorithms)
+        require_current_code(learners, code_root(self.study.protocol))
         self.store.clear_leftovers()
         clear(self.folder, ".*.tmp")
         if changed := other_settings(self.folder, self.study):

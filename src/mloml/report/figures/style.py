@@ -57,6 +57,8 @@ STYLES = {
     "mloml_r_untrained": Style(GREY, "x", ":"),
     "mloml_s_untrained": Style("#A6A6A6", "+", ":"),
     "mloml_t_untrained": Style("#4D4D4D", "1", ":"),
+    "arf": Style(INDIGO, "*", "-."),
+    "last_label": Style(GREY, "x", ":"),
     "fp": Style(VERMILION, "o", "-"),
     "fbp": Style(GREEN, "^", "-"),
     "bp": Style(SKY, "s", "--"),
