@@ -148,19 +148,6 @@ class Store:
         """Return the record of a cell that is known by its row in ``cells.csv``."""
         return self.read(self.folder / dataset / algorithm / _file_name(split, key), key)
 
-    def siblings(self, cells: Iterable[Cell]) -> Iterator[tuple[Cell, list[Record]]]:
-        """Yield each cell with the records of its dataset, algorithm, split and protocol under other keys."""
-        listings: dict[Path, dict[str, list[Path]]] = {}
-        for cell in cells:
-            path = self.path(cell)
-            if path.parent not in listings:
-                by_split = listings[path.parent] = {}
-                for other in sorted(path.parent.glob("*-*.json")):
-                    by_split.setdefault(other.name.split("-")[0], []).append(other)
-            others = (other for other in listings[path.parent].get(str(cell.split), ()) if other != path)
-            records = (record for record in map(self._read_if_possible, others) if record is not None)
-            yield cell, [record for record in records if record.get("protocol") == cell.protocol.name]
-
     def records(self) -> Iterator[Record]:
         """Yield every whole record in the store."""
         paths = sorted(self.folder.glob("*/*/*.json"))

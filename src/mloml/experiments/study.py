@@ -197,7 +197,6 @@ class Run:
         """Find the data, the cells, and what is stored of them."""
         from mloml.experiments.code import require_current_code
         from mloml.experiments.key import code_root
-        from mloml.experiments.stale import stale_lines
 
         only, splits = self.study.execution.only or [], self.study.protocol.splits
         if any(split >= splits for split in only):
@@ -212,9 +211,6 @@ class Run:
         self.records = self.store.get_all(plan.cells)
         for path, reason in self.store.damaged.items():
             self.say(f"damaged: {path} is computed again ({reason})")
-        # Jobs of a sweep differ by design: what the others stored is not stale.
-        for line in [] if self.board else stale_lines(self.store, self._wanted(plan)):
-            self.say(line)
         return plan
 
     def _wanted(self, plan: Plan) -> list[Cell]:

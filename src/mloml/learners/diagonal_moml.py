@@ -166,8 +166,6 @@ class DiagonalMOML(OnlineLearner, MetricLearner):
 
     _gammas = (0.0, 1e-2, 1e-1, 1.0, 10.0)
 
-    _moved = dict.fromkeys(("cone_keep", "cone_floor"), "it is always 0.1")
-
     _takes_sparse = True
 
     def __init__(

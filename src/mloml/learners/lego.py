@@ -283,8 +283,6 @@ class LEGO(OnlineLearner, MetricLearner):
         "percentiles": ["array-like"],
     }
 
-    _moved = {"eta": "its step size is gamma"}
-
     _from_pairs = True
 
     def __init__(

@@ -41,9 +41,6 @@ OF_GRADIENTS: dict[str, list[Any]] = {
     "freeze_w": ["boolean"],
 }
 
-# Settings of :class:`~mloml.learners.explicit.ExplicitMLOML` alone.
-EXPLICIT = {"factor", "cone", "variant"}
-
 
 class MLOML(StackOutputs, OnlineLearner):
     """Multi-layer online metric learning.
@@ -176,13 +173,6 @@ class MLOML(StackOutputs, OnlineLearner):
         "layer_params": [Mapping, list, tuple, None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "init": [StrOptions({"pca", "random"})],
-    }
-
-    _moved = {
-        **{name: f"use ExplicitMLOML({name}=...)" for name in ("factor", "cone")},
-        **{
-            name: f"use layer_params={{{name!r}: ...}}" for name in ("cone_keep", "cone_floor", *OF_GRADIENTS)
-        },
     }
 
     def __init__(
@@ -354,9 +344,8 @@ def checked(name: str, own: Any, defaults: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"layer_params has {own!r}, expected a dict per layer")
     for key in own:
         if key not in KNOWN[name]:
-            there = "; other factors and cones are in ExplicitMLOML" if key in EXPLICIT else ""
             has = ", ".join(sorted(KNOWN[name]))
-            raise ValueError(f"layer_params has {key!r}, but a {name} layer has {has}{there}")
+            raise ValueError(f"layer_params has {key!r}, but a {name} layer has {has}")
     settings = {**defaults, **own}
     step = settings["gamma"]
     if not isinstance(step, Real) or not 0 <= float(step) < np.inf:

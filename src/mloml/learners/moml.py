@@ -284,16 +284,6 @@ class MOML(SignedForm, OnlineLearner, MetricLearner):
         "cone": [StrOptions({"split", "free"})],
     }
 
-    _moved = {
-        "metric": "use DiagonalMOML() for metric='diagonal'",
-        "n_components": "use LowRankMOML(n_components=...)",
-        "init": "use LowRankMOML(n_components=..., init=...)",
-        "factor": "use ExplicitMLOML(n_layers=1, factor=...)",
-        "variant": "the step is that of Eq. 6",
-        "cone_keep": "use MLOML(n_layers=1, layer_params={'cone_keep': ...})",
-        "cone_floor": "use MLOML(n_layers=1, layer_params={'cone_floor': ...})",
-    }
-
     def __init__(
         self, *, gamma: float | str = "auto", cone: str = "split", scale: str | float | None = "auto",
         scans: int = 20, shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",

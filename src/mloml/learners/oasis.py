@@ -178,8 +178,6 @@ class OASIS(OnlineLearner):
     array([0, 0, 0])
     """
 
-    _moved = {"C": "its step size is gamma"}
-
     _takes_sparse = True  # O(non-zeros²) a step
 
     _from_quadruplets = False

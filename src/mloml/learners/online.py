@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from numbers import Integral, Real
 from threading import RLock
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,21 +96,11 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
     # The step sizes that gamma="auto" chooses from; the first learns nothing.
     _gammas: tuple[float, ...] = GAMMAS
 
-    # Parameters that the learner no longer has, and what to write instead.
-    _moved: ClassVar[dict[str, str]] = {}
-
     # Parameters beside the step that may change while a stream goes on.
     _may_change: tuple[str, ...] = ()
 
     # What to try when the learner diverges or hardly learns any more.
     _remedy = "gamma='auto', a smaller step size, or rows of a length near 1 (scale='auto')"
-
-    def __new__(cls, *args: Any, **params: Any) -> Self:
-        """Answer parameters of earlier versions by what replaces them."""
-        for name in params:
-            if name in cls._moved:
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}: {cls._moved[name]}")
-        return super().__new__(cls)
 
     def __init__(
         self, gamma: Any, scale: Any, scans: int, shuffle: bool, random_state: Any, triplets: Rule

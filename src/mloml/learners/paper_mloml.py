@@ -35,8 +35,6 @@ class PaperMLOML(MLOML):
         if name not in ("n_components", "init")  # which the paper has no use for
     }
 
-    _moved = {name: text for name, text in MLOML._moved.items() if name not in OF_GRADIENTS}
-
     _may_change = tuple(OF_GRADIENTS)
 
     def __init__(

@@ -327,8 +327,6 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
         "cone": [StrOptions({"project", "free"})],
     }
 
-    _moved = {"lam": "its step size is gamma"}
-
     _from_pairs = True
 
     def __init__(

@@ -143,8 +143,6 @@ class SLMOML(OnlineLearner, MetricLearner):
         "margin": [Interval(Real, 0, None, closed="neither")],
     }
 
-    _moved = {"C": "its step size is gamma"}
-
     def __init__(
         self, *, gamma: float | str = "auto", margin: float = 1.0, scale: str | float | None = "auto",
         scans: int = 20, shuffle: bool = True, random_state: Any = None, triplets: Rule = "released",
