@@ -153,13 +153,18 @@ def _overrides(
     from mloml.config.schema import DatasetConfig, DataSettings, ProtocolConfig
 
     schema = {"dataset": DatasetConfig, "protocol": ProtocolConfig, "data": DataSettings}.get(group)
-    ways = []
-    for name, written in _written(group, wanted.get("name"), folders).items():
-        tree = OmegaConf.create({"protocol": protocol, group: written})
-        found: Any = OmegaConf.to_container(tree[group], resolve=True)
-        usual = asdict(typed(schema, found, group)) if schema else found
-        ways.append([f"{group}={name}", *_changes(group, found, usual, wanted)])
-    return min(ways, key=len)
+    ways: list[tuple[int, int, list[str]]] = []
+    for start in (wanted.get("name"), None):
+        for name, written in _written(group, start, folders).items():
+            tree = OmegaConf.create({"protocol": protocol, group: written})
+            found: Any = OmegaConf.to_container(tree[group], resolve=True)
+            usual = asdict(typed(schema, found, group)) if schema else found
+            words = [f"{group}={name}", *_changes(group, found, usual, wanted)]
+            foreign = found.keys() - wanted.keys() - {"title", "note"}  # parameters of another learner
+            ways.append((len(foreign), len(words), words))
+        if min(ways)[0] == 0:
+            break
+    return min(ways)[2]
 
 
 @cache
