@@ -134,7 +134,7 @@ def test_the_pages_tables_list_the_same_sets_with_the_same_sizes():
         )
         sizes = {name: (int(rows.replace(",", "")), int(features)) for name, rows, features in listed}
         assert {name: bundled(name).X.shape for name in NAMES}.items() <= sizes.items(), page
-        assert set(sizes) - set(NAMES) <= {"spect", "pima", "ionosphere", "breast"}
+        assert set(sizes) - set(NAMES) <= {"spect", "pima", "ionosphere", "breast", *STREAMS}
 
 
 def test_a_sample_is_stratified_repeatable_and_in_the_rows_order():
