@@ -213,7 +213,7 @@ def test_the_shell_completes_commands_and_leaves_overrides_to_hydra(line, expect
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Hydra 1.3's own program does not run there")
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("mloml data f", "fetch\n"), ("mloml --config-dir my algorithm=od", "algorithm=odd\n")],
+    [("mloml data fe", "fetch\n"), ("mloml --config-dir my algorithm=od", "algorithm=odd\n")],
 )
 def test_completion_prints_what_may_follow(line, expected, mine, monkeypatch, capfd):
     monkeypatch.setenv("COMP_LINE", line)

@@ -160,7 +160,7 @@ def _ask_hydra(arguments: list[str]) -> None:
 def completions(line: str) -> list[str] | None:
     """Return the words that can follow one of our commands; None when it is a line for Hydra.
 
-    >>> completions("mloml data f"), completions("mloml report "), completions("mloml dataset=ir")
+    >>> completions("mloml data fe"), completions("mloml report "), completions("mloml dataset=ir")
     (['fetch'], [], None)
     """
     words = line.split(" ")[1:]

@@ -83,16 +83,6 @@ def test_damaged_cells_are_computed_again_and_other_things_in_their_place_fail_a
     assert_undisturbed()
 
 
-def test_stale_cells_are_named_with_the_reason_and_not_used(lab, capsys):
-    lab.run()
-    other = replace(lab.study(), protocol=replace(lab.study().protocol, neighbours=3))
-    result = lab.driver.run_study(other)
-    why = "protocol.neighbours was 5, is 3"
-    assert f"stale: 6 stored cells of iris/one, iris/two are not used: {why}" in capsys.readouterr().out
-    assert (result.computed, result.reused) == (6, 0)
-    assert lab.run().reused == 6  # the old ones are still there
-
-
 def test_studies_that_share_a_board_print_its_progress_only(lab, capsys):
     study = lab.study()
     other = replace(study, protocol=replace(study.protocol, neighbours=3))

@@ -23,7 +23,6 @@ SETTINGS = {
     "MOML auto": {"gamma": "auto"},
     "MLOML auto": {"gamma": "auto"},
     "MLOML of open depth": {"n_layers": "auto", "max_layers": 2},
-    "MLOML of no layer": {"n_layers": 0},
     "KISSME of rank 2": {"n_components": 2},
     "LMNN of rank 2": {"n_components": 2},
 }

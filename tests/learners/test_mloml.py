@@ -105,7 +105,7 @@ def test_fbp_is_refused_for_layers_it_is_not_defined_for():
         ({"layer_params": {"eta": 1.0}}, "layer_params has 'eta', but a moml layer has cone_floor"),
         ({"layer_params": {"gamma": -1.0}}, "expected a number >= 0"),
         ({"propagation": "bp", "layer_params": {"rate": -1.0}}, "'rate' parameter of layer_params of MLOML"),
-        ({"layer_params": {"factor": "cholesky"}}, "factors and cones are in ExplicitMLOML"),
+        ({"layer_params": {"factor": "cholesky"}}, "has cone_floor, cone_keep, gamma"),
         ({"layer": "lego", "layer_params": {"targets": (2, 1)}}, "0 <= lower <= upper"),
         (
             {"layer": "lego", "layer_params": {"targets": "quartiles"}},
@@ -196,13 +196,6 @@ def test_the_first_layer_carries_the_scale_and_the_others_do_not():
     theirs = MLOML(scale=None, random_state=0, scans=1).fit(X / 4, Y)
     np.testing.assert_allclose(ours.layers_[0], theirs.layers_[0] / 4, rtol=1e-12)
     np.testing.assert_allclose(ours.layers_[1:], theirs.layers_[1:], rtol=1e-12, atol=1e-15)
-
-
-def test_the_policies_of_the_cone_are_in_another_class():
-    for name in ("factor", "cone"):
-        with pytest.raises(TypeError, match="ExplicitMLOML") as error:
-            MLOML(**{name: "split"})
-        assert "\n" not in str(error.value)
 
 
 # a narrow first layer --------------------------------------------------------------------------------------

@@ -82,21 +82,6 @@ def test_split_goes_on_learning_on_standardised_rows_where_shrink_hardly_does():
         shrink.fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"metric": "diagonal"}, "DiagonalMOML"),
-        ({"n_components": 2}, "LowRankMOML"),
-        ({"factor": "none"}, "ExplicitMLOML"),
-        ({"variant": "pa"}, "Eq. 6"),
-    ],
-)
-def test_parameters_of_earlier_versions_are_answered_by_what_replaces_them(old, new):
-    with pytest.raises(TypeError, match=new) as error:
-        MOML(**old)
-    assert "\n" not in str(error.value)
-
-
 @pytest.fixture
 def indefinite():
     """A MOML that left the cone, and its rows."""

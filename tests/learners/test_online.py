@@ -88,7 +88,7 @@ def test_a_grid_over_the_rank_equals_separate_fits(kind, values):
 
 @online
 def test_the_seed_decides_the_order_of_rows(name):
-    if "auto" in name:
+    if "auto" in name or "open" in name:
         pytest.skip("may choose to learn nothing")
     first, same, other = (make(name, random_state=seed).fit(X, Y) for seed in (1, 1, 2))
     assert_same(first, same)

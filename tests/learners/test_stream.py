@@ -329,8 +329,8 @@ def test_a_fit_that_is_refused_leaves_no_stream_to_mix_with(name, monkeypatch):
 
 @online
 def test_what_was_learned_before_a_fit_is_interrupted_can_be_used(name, monkeypatch):
-    if "auto" in name:
-        pytest.skip("its step size is not yet chosen")
+    if "auto" in name or "open" in name:
+        pytest.skip("its step size, or its depth, is not yet chosen")
     learner, learn, calls = make(name), LEARNERS[name]._learn, []
 
     def interrupted(self, state, D, triplets):

@@ -15,9 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from mloml.arrays import Array
 
 from .base import ROUNDING, symmetric_root
-from .layers import ACTIVATIONS, Layer, MetricLayer, Stack, StackOutputs
+from .layers import ACTIVATIONS, Layer, MetricLayer, Stack
 from .linalg import FAILURES, LIMIT, REFUSED, UPDATES, WEAK, WEAK_SHARE
 from .online import OnlineLearner
+from .outputs import StackOutputs
 from .triplets import Rule
 
 CLIPPED = 1e-8  # what "clip" puts in place of an eigenvalue that is not positive

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from mloml.arrays import Array
 from mloml.errors import suggestion
 
-from .layers import ACTIVATIONS, Layer, OpenStack, Stack, StackOutputs
+from .layers import ACTIVATIONS, Layer, OpenStack, Stack
 from .lego import make_lego_layer
 from .low_rank_moml import LowRankLayer, first_factor, require_rank
 from .moml import FLOOR, KEEP, MOMLLayer
 from .online import OnlineLearner
 from .opml import OPMLLayer
+from .outputs import StackOutputs
 from .propagation import GradientStack, Loss
 from .rdml import RDMLLayer
 from .stream import parameters_to_keep
