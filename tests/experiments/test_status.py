@@ -72,13 +72,3 @@ def test_an_artefact_is_compared_with_the_store_of_its_own_results_folder(artefa
     assert main(["results/small"]) == main(["moved/small", "--results", "results"]) == 1
     with pytest.raises(MlomlError, match="moved/small and results/small are in different results folders"):
         main(["moved/small", "results/small"])
-
-
-def test_costs_are_measured_from_the_stored_cells(artefact, capsys):
-    folder, store, cells = artefact
-    store.put(cells[1], store.get(cells[1]) | {"seconds": {"total": 2.5}})
-    assert main(["--cost", "--results", str(folder.parent)]) == 0
-    output = capsys.readouterr().out
-    assert "| euclidean | 2.00 | 2.00 |" in output  # the median of 1.5 and 2.5
-    assert "30 cells over 30 splits are 1:00 of one core, the longest cell 2.5 s" in output
-    assert "| 2 | 0:30 |" in output and "| 128 | 0:02 |" in output  # never less than the longest cell

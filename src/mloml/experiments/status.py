@@ -1,18 +1,14 @@
-"""`mloml status`: whether artefacts still match the store and the code, and what their cells cost."""
+"""`mloml status`: whether artefacts still match the store and the code."""
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 from mloml.errors import MlomlError
 from mloml.experiments.manifest import MANIFEST, check
-from mloml.experiments.progress import clock
-from mloml.experiments.store import Record, Store
-
-CORES = (2, 16, 128)
-FULL_SPLITS = 30
+from mloml.experiments.store import Store
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,7 +18,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--results", type=Path, help="results folder (the one that the artefacts are in, else results)"
     )
-    parser.add_argument("--cost", action="store_true", help="what the stored cells cost, as Markdown tables")
     parser.add_argument(
         "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
     )
@@ -33,9 +28,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise MlomlError(f"--recompute {arguments.recompute}: must be a number of cells, at least 1")
     results = arguments.results or _results_around(arguments.folder)
     store = Store(results / "store")
-    if arguments.cost:
-        print(cost_report(store.records()))
-        return 0
     # What the repository brings along was made by other code, and its cells are not in this store.
     own = [
         path.parent
@@ -94,36 +86,3 @@ def _results_around(folders: Sequence[Path]) -> Path:
             f"{first} and {second} are in different results folders; ask for one after the other"
         )
     return next(iter(found), Path("results"))
-
-
-def cost_report(records: Iterable[Record]) -> str:
-    """Return the measured costs as Markdown: median seconds per cell, and the time on more cores.
-
-    The median, because the first cell of a worker may have to compile.
-    """
-    import pandas as pd
-
-    rows = [(one["protocol"], one["algorithm"], one["dataset"], one["seconds"]["total"]) for one in records]
-    cells = pd.DataFrame(rows, columns=["protocol", "algorithm", "dataset", "seconds"])
-    sections = []
-    for protocol, group in cells.groupby("protocol"):
-        table = group.pivot_table(index="algorithm", columns="dataset", values="seconds", aggfunc="median")
-        pairs, longest = int(table.count().sum()), float(group["seconds"].max())
-        work = float(table.sum().sum()) * FULL_SPLITS
-        table["all, one split"] = table.sum(axis=1)
-        lines = [_line("seconds per cell", table.columns), "|---|" + "---:|" * table.shape[1]]
-        lines += [
-            _line(name, ("" if pd.isna(x) else f"{x:.2f}" for x in row)) for name, row in table.iterrows()
-        ]
-        walls = [_line(cores, [clock(max(work / cores, longest))]) for cores in CORES]
-        sections.append(
-            f"### Protocol `{protocol}`\n\n" + "\n".join(lines) + f"\n\n{pairs} pairs measured; "
-            f"{pairs * FULL_SPLITS} cells over {FULL_SPLITS} splits are {clock(work)} of one core, "
-            f"the longest cell {longest:.1f} s.\n\n"
-            + "\n".join([_line("cores", [f"time for {FULL_SPLITS} splits"]), "|---:|---:|", *walls])
-        )
-    return "\n\n".join(sections) or "no cells yet, so nothing is measured"
-
-
-def _line(name: object, words: Iterable[object]) -> str:
-    return f"| {' | '.join(map(str, [name, *words]))} |"
