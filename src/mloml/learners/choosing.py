@@ -66,10 +66,10 @@ class Recent:
         self.count += len(rows)
         self.room -= len(rows)
 
-    def add_one(self, row: Array, code: int) -> None:
-        """Take in a row whose length has been noted."""
+    def add_one(self, room: Array, code: int) -> None:
+        """Take in the last row of a triplet's room; its length has been noted."""
         if self.keep:
-            self.parts.append(row.copy()[np.newaxis])
+            self.parts.append(room[:, 2].copy())
             self.codes.append(code)
         self.count += 1
         self.room -= 1

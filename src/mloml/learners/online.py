@@ -345,24 +345,22 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
 
     def _teach(self, state: Any, step: float, D: Any, triplets: Triplets) -> None:
         """Let one state learn; a triplet that would lead to infinite numbers is passed over."""
-        done = 0
-        while done < len(triplets):
-            if isinstance(D, SparseRows):
-                done += state.learn_sparse(D, triplets[done:], NOTHING)
-            else:
-                done += self._learn(state, D[done:], triplets[done:])
-            if done < len(triplets):
-                done += 1
-                state.restarts += 1
-                if not state.sane():
-                    state.recall()
-                    state.damping *= DAMPING
-                    self._set_step(state, step)
-                if state.restarts == 1 and len(self._rivals) == 1:
-                    self._warn(
-                        f"diverged after {self.n_triplets_ + done - 1} triplets: one was passed over, and "
-                        f"learning goes on from the last good metric; try {self._remedy}"
-                    )
+        sparse, count = isinstance(D, SparseRows), len(triplets)
+        done = state.learn_sparse(D, triplets, NOTHING) if sparse else self._learn(state, D, triplets)
+        while done < count:
+            state.restarts += 1
+            if not state.sane():
+                state.recall()
+                state.damping *= DAMPING
+                self._set_step(state, step)
+            if state.restarts == 1 and len(self._rivals) == 1:
+                self._warn(
+                    f"diverged after {self.n_triplets_ + done} triplets: one was passed over, and "
+                    f"learning goes on from the last good metric; try {self._remedy}"
+                )
+            done += 1
+            rest = triplets[done:]
+            done += state.learn_sparse(D, rest, NOTHING) if sparse else self._learn(state, D[done:], rest)
 
     def _admit_labels(self, labels: Sequence[Any], classes: ArrayLike | None = None) -> None:
         """Note the announced classes; refuse labels outside of them."""

@@ -257,7 +257,7 @@ class Stream:
         if recent is not None:
             if lengths[place] > bound * self.scale_:
                 self._note_shortened(1)
-            recent.add_one(room[0, 2], code)
+            recent.add_one(room, code)
             if not recent.room:
                 self._look_back()
 
