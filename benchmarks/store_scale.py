@@ -1,4 +1,4 @@
-"""The store at scale: a run with nothing to do, finding stale cells, and `mloml status`, per number of cells.
+"""The store at scale: a run with nothing to do, and `mloml status`, per number of cells.
 
 The records are made up, the rest is real: written by the store, found by a whole run of Table II's study.
 
@@ -25,7 +25,6 @@ from mloml.config.schema import Study
 from mloml.experiments.cell import Cell, versions
 from mloml.experiments.key import key_fields
 from mloml.experiments.plan import make_plan
-from mloml.experiments.stale import stale_lines
 from mloml.experiments.status import main as status
 from mloml.experiments.store import Record, Store
 from mloml.experiments.study import run_study
@@ -88,17 +87,7 @@ def scale(cells: int) -> measure.Row:
         assert result.reused == len(wanted), "not all cells were found"
         checked, code = quietly(lambda: status(["--results", results]))
         assert code == 0, "the artefact does not match the store"
-        other = replace(study, protocol=replace(study.protocol, neighbours=3))
-        unknown = make_plan(other, print).cells
-        stale, lines = quietly(lambda: stale_lines(Store(store.folder), unknown))
-        assert f"stale: {len(wanted)} stored cells" in lines[0], lines
-    return {
-        "cells": len(wanted),
-        "put s": fill,
-        "nothing to do s": idle,
-        "status s": checked,
-        "stale s": stale,
-    }
+    return {"cells": len(wanted), "put s": fill, "nothing to do s": idle, "status s": checked}
 
 
 def main(sizes: list[int]) -> list[measure.Row]:
