@@ -78,7 +78,7 @@ class DatasetConfig:
     original : UCI's own files.
     path, label, ignore : a file of one's own, the column its labels are in, and columns to leave out.
     note : what to know about it; ``footnote`` is the short form, shown below tables.
-    generator, draw : one of :data:`GENERATORS`, and the seed of another draw than the usual one.
+    generator, draw : one of ``GENERATORS``, and the seed of another draw than the usual one.
     """
 
     name: str
