@@ -87,6 +87,6 @@ bench: $(VENV)/.dev-ready ## Ratios measured side by side on this machine
 lock: $(BIN)/python ## Renew constraints.txt (needs uv)
 	@uv pip compile --quiet --universal --python-version 3.11 --all-extras --strip-extras --no-header --no-annotate pyproject.toml -o constraints.txt
 
-clean: ## Remove the environment and everything results/ holds except results/reference
+clean: ## Remove the environment and what runs wrote into results/
 	@rm -rf $(VENV) build dist docs/_build docs/gallery docs/api/generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find results -mindepth 1 -maxdepth 1 ! -name reference ! -name README.md -exec rm -rf {} +
+	@find results -mindepth 1 -maxdepth 1 ! -name reference ! -name provisional ! -name README.md -exec rm -rf {} +
