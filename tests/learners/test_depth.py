@@ -197,3 +197,12 @@ def test_an_activation_is_a_transformer_of_one_scale():
     np.testing.assert_allclose(found.transform(rows), np.maximum(rows, 0) / 14.0, rtol=1e-12)
     with pytest.raises(ValueError, match="'activation' parameter of Activation"):
         Activation("step").fit(rows)
+
+
+def test_a_stack_of_no_layer_leaves_the_rows_as_they_are_over_the_scale():
+    learner = MLOML(n_layers=0, random_state=0).fit(X, Y)
+    assert learner.n_layers_ == 0
+    np.testing.assert_allclose(learner.transform(X), X / learner.scale_, rtol=1e-15)
+    np.testing.assert_allclose(learner.components_, np.eye(X.shape[1]) / learner.scale_, rtol=1e-15)
+    stream = MLOML(n_layers=0).partial_fit(X, Y).learn_one(X[0], Y[0])
+    np.testing.assert_allclose(stream.transform_one(X[1]), X[1] / stream.scale_, rtol=1e-15)
