@@ -1,5 +1,8 @@
 """The regret evaluator: against a slow recursion, and on the stream that refutes the paper's bound."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mloml.paper import theorem2
-from mloml.paper.theorem2 import best_fixed_matrix, claimed_bound, corrected_bound, fixed_losses, moml_losses
+from mloml.paper.theorem2 import best_fixed_matrix, corrected_bound, fixed_losses, moml_losses
+
+U = np.array([[Fraction(1), Fraction(1, 4)], [Fraction(1, 4), Fraction(1)]])
 
 
 def unit_triplets(seed, T, d):
@@ -35,27 +40,54 @@ def slow_losses(P, Q, gamma, project=False):
 def test_losses_are_those_of_the_recursion_before_each_step(gamma):
     P, Q = unit_triplets(0, 200, 4)
     np.testing.assert_allclose(moml_losses(P, Q, gamma), slow_losses(P, Q, gamma), atol=1e-9)
-    np.testing.assert_allclose(moml_losses(*theorem2.counterexample(3), 0.1), [5.0, 3.4, 1.8])
+    np.testing.assert_allclose(moml_losses(*theorem2.counterexample(3), 0.05), [1.0, 0.6, 0.2])
 
 
-@pytest.mark.parametrize(("T", "regret"), [(10_000, 80.6), (1_000_000, 783.8)])
-def test_counterexample_breaks_the_claimed_bound_and_respects_the_corrected_one(T, regret):
-    row = theorem2.counterexample_regrets([T]).iloc[0]
-    assert row["regret"] == pytest.approx(regret, abs=0.05)
-    assert row["claimed_bound"] == pytest.approx(32.8, abs=0.05)
-    assert row["claimed_bound"] < row["regret"] <= row["corrected_bound"]
-    assert row["corrected_bound"] == pytest.approx(row["worst_case_bound"])
+def in_fractions(T, phi):
+    """Return gamma, every matrix and every loss of the counterexample's run, for a square T."""
+    x, xp, xq = np.array([1, 0]), np.array([0, 1]), np.array([0, -1])
+    assert all(row @ row == 1 for row in (x, xp, xq))
+    A = np.outer(x - xp, x - xp) - np.outer(x - xq, x - xq)
+    gamma, matrices, losses = Fraction(1, phi * math.isqrt(T)), [np.array([[1, 0], [0, 1]])], []
+    while (hinge := 1 + np.trace(matrices[-1] @ A)) > 0:
+        losses.append(hinge)
+        matrices.append(matrices[-1] - gamma * A)
+    assert len(losses) < T and 1 + np.trace(U @ A) == 0  # U has no loss: the regret is the sum of the losses
+    return gamma, matrices, losses
 
 
-@pytest.mark.parametrize(("T", "regret"), [(1600, 22), (10_000, 52)])
-def test_counterexample_holds_inside_the_cone_too(T, regret):
-    """Projected at 0, the regret against U = 0 is the sum of 4 M over M = 1, 1 - 4 gamma, ... > 0."""
-    P, Q = theorem2.counterexample(T)
-    gamma = theorem2.step_size(T, phi=1.0)
-    found = (slow_losses(P, Q, gamma, project=True) - 1).sum()
-    assert found == pytest.approx(4 * np.arange(1, 0, -4 * gamma).sum()) == pytest.approx(regret)
-    assert found <= corrected_bound(np.zeros((1, 1)), P, Q, gamma)
-    assert (found > claimed_bound(np.zeros((1, 1)), phi=1.0)) == (T == 10_000)
+def positive(M):
+    return M[0, 0] > 0 and M[0, 0] * M[1, 1] > M[0, 1] * M[1, 0]
+
+
+@pytest.mark.parametrize(
+    ("T", "phi", "regret"), [(100, 1, 1.2), (100, 8, 5.5), (10**6, 1, 63), (10**6, 8, 500.5)]
+)
+def test_the_counterexample_matrix_by_matrix(T, phi, regret):
+    gamma, matrices, losses = in_fractions(T, phi)
+    assert sum(losses) == Fraction(str(regret)) and losses[0] == 1
+    assert positive(U) and all(map(positive, matrices))
+    assert all(positive(M - 4 * gamma * np.eye(2, dtype=int)) for M in matrices)  # 4 gamma < lambda_min
+    row = theorem2.counterexample_regrets([T], [float(phi)]).iloc[0]
+    assert row["regret"] == pytest.approx(regret) and row["regret_after"] == pytest.approx(regret - 1)
+    assert row["claimed_bound"] == pytest.approx(1 / 16 + 32 / phi**2)
+    smallest = min(np.linalg.eigvalsh(M.astype(float))[0] for M in matrices)
+    assert row["smallest_eigenvalue"] == pytest.approx(smallest)
+    assert row["gamma_over_limit"] == pytest.approx(4 * float(gamma) / smallest)
+
+
+def test_the_counterexample_follows_its_closed_form_above_the_claimed_bound_and_below_the_corrected_one():
+    rows = theorem2.counterexample_regrets()
+    root = rows["phi"] * np.sqrt(rows["T"])
+    n = np.ceil((root / 8).round(9))  # steps with the losses 1 - 8 k gamma > 0
+    np.testing.assert_allclose(rows["regret"], n - 8 / root * n * (n - 1) / 2, rtol=1e-9)
+    assert rows["regret"].between(root / 16 + 0.5 - 1e-9, root / 16 + 0.7).all()
+    assert (rows[["regret", "regret_after"]].min(axis=1) > rows["claimed_bound"]).tolist() == [
+        *[False] * 7,
+        *[True] * 11,
+    ]
+    assert (rows["regret"] <= rows["corrected_bound"]).all() and (rows["gamma_over_limit"] < 1).all()
+    np.testing.assert_allclose(rows["corrected_bound"], root / 16 + 4 * rows["T"] / root, rtol=1e-9)
 
 
 @settings(max_examples=40, deadline=None)

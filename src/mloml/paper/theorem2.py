@@ -5,6 +5,7 @@ fixed matrix ``U`` over the same triplets. The paper's proof bounds ``gamma`` ti
 calls it the regret; dividing by ``gamma`` gives the usual order ``sqrt(T)``.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,13 @@ from mloml.learners.compiled import exact
 
 HORIZONS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 PHIS = (1.0, 4.0)
+# Of the counterexample's table.
+COLUMNS = [
+    "T", "phi", "regret", "regret_after", "claimed_bound", "corrected_bound", "smallest_eigenvalue",
+    "gamma_over_limit",
+]  # fmt: skip
+# What it is compared with; a loss up to the other number is 0.
+COMPARATOR, ROUNDING = np.array([[1.0, 0.25], [0.25, 1.0]]), 1e-9
 
 
 def regrets(P: Array, Q: Array, horizons: Sequence[int], phis: Sequence[float] = PHIS) -> pd.DataFrame:
@@ -43,19 +51,32 @@ def regrets(P: Array, Q: Array, horizons: Sequence[int], phis: Sequence[float] =
     return pd.DataFrame(rows)
 
 
-def counterexample_regrets(horizons: Sequence[int] = HORIZONS, phi: float = 1.0) -> pd.DataFrame:
-    """Return the regret on the line, where every triplet is ``x = 1, xp = -1, xq = 1``, against U = -1/4.
+def counterexample_regrets(
+    horizons: Sequence[int] = (*HORIZONS, 300_000, 1_000_000), phis: Sequence[float] = (1.0, 8.0)
+) -> pd.DataFrame:
+    """Return the regret on one triplet of unit rows, given T times, against a positive definite ``U``.
 
-    >>> frame = counterexample_regrets([10_000])
-    >>> frame[["regret", "claimed_bound"]].round(1).values.tolist()
-    [[80.6, 32.8]]
+    With ``x = (1, 0), xp = (0, 1), xq = (0, -1)`` every ``A`` is ``[[0, -2], [-2, 0]]``. After k steps
+    ``M = [[1, m], [m, 1]]`` with ``m = 2 k gamma``. Its loss is ``1 - 4m``, its eigenvalues are ``1 - m`` and
+    ``1 + m``, and steps end once ``m >= 1/4``. ``U = [[1, 1/4], [1/4, 1]]`` has no loss, so the regret is the
+    sum of ``1 - 8 k gamma`` while positive: ``Phi sqrt(T) / 16 + 1/2`` where ``1 / (8 gamma)`` is whole. With
+    losses taken after each step it is 1 less. ``gamma_over_limit`` is the largest ``4 gamma / lambda_min(M)``;
+    Theorem 1's condition holds while it is at most 1.
+
+    >>> frame = counterexample_regrets([1_000_000], [1.0])
+    >>> frame[["regret", "regret_after", "claimed_bound"]].round(2).values.tolist()
+    [[63.0, 62.0, 32.06]]
     """
     rows = []
-    for T in horizons:
-        P, Q = counterexample(T)
-        losses = moml_losses(P, Q, step_size(T, phi))
-        rows.append(_regret_row(losses, np.array([[-0.25]]), P, Q, phi))
-    return pd.DataFrame(rows)
+    for phi, T in itertools.product(phis, horizons):
+        P, Q = counterexample(T + 1)  # all triplets are equal: the loss after a step is the next one's before
+        gamma = step_size(T, phi)
+        losses = moml_losses(P, Q, gamma)
+        smallest = 1.0 - 2.0 * gamma * np.count_nonzero(losses[:T] > ROUNDING)
+        row = _regret_row(losses[:T], COMPARATOR, P[:T], Q[:T], phi)
+        row["regret_after"] = row["regret"] + losses[T] - losses[0]
+        rows.append({**row, "smallest_eigenvalue": smallest, "gamma_over_limit": 4.0 * gamma / smallest})
+    return pd.DataFrame(rows)[COLUMNS]
 
 
 def _regret_row(losses: Array, U: Array, P: Array, Q: Array, phi: float) -> dict[str, float]:
@@ -76,10 +97,6 @@ def slopes(frame: pd.DataFrame) -> pd.DataFrame:
     """Fit log regret on log T where the regret is positive at three horizons or more.
 
     A slope of 0 is the claim (a constant), 1/2 the usual order of online gradient descent.
-
-    >>> line = counterexample_regrets([100, 10_000, 1_000_000]).assign(dataset="line", comparator="-1/4")
-    >>> slopes(line)["slope"].round(2).tolist()
-    [0.47]
     """
     rows = []
     for run, part in frame.groupby(["dataset", "phi", "comparator"], sort=False):
@@ -135,8 +152,8 @@ def step_size(T: int, phi: float) -> float:
 def claimed_bound(U: Array, phi: float) -> float:
     """Return the paper's bound ``(1/2)||I - U||_F² + 32 / Phi²``, which does not grow with T.
 
-    >>> claimed_bound(np.array([[-0.25]]), phi=1.0)
-    32.78125
+    >>> claimed_bound(COMPARATOR, phi=1.0)
+    32.0625
     """
     return float(0.5 * np.sum((np.eye(len(U)) - U) ** 2) + 32.0 / phi**2)
 
@@ -158,8 +175,8 @@ def worst_case_bound(U: Array, T: int, phi: float) -> float:
 
 
 def counterexample(T: int) -> tuple[Array, Array]:
-    """Return the stream that refutes the claim: ``x = 1, xp = -1, xq = 1`` on the line, T times."""
-    return np.full((T, 1), 2.0), np.zeros((T, 1))
+    """Return the stream that refutes the claim: ``x = (1, 0), xp = (0, 1), xq = (0, -1)``, T times."""
+    return np.tile([1.0, -1.0], (T, 1)), np.ones((T, 2))
 
 
 class Hindsight(NamedTuple):
@@ -184,7 +201,7 @@ def best_fixed_matrix(P: Array, Q: Array, iterations: int = 150) -> Hindsight:
     Examples
     --------
     >>> best_fixed_matrix(*counterexample(10)).loss
-    10.0
+    0.0
     """
     d = P.shape[1]
     U, lower = np.eye(d), -np.inf

@@ -34,8 +34,7 @@ def build(result: StudyResult, gathered: dict[str, pd.DataFrame]) -> Artefact:
     steps, regrets, weights = (gathered[name] for name in ("theorem1", "theorem2", "weights"))
     geometry = gathered["geometry"].drop(columns="split").groupby(["dataset", "layer"], sort=False).mean()
     geometry = geometry.reset_index()
-    line = counterexample_regrets()
-    growth = slopes(pd.concat([regrets, line.assign(dataset="line", comparator="-1/4")]))
+    line, growth = counterexample_regrets(), slopes(regrets)
     errors = curve_frame(result.records, "layer_errors", "layer")
     layers = compare_layers(errors)
 
@@ -51,7 +50,7 @@ def build(result: StudyResult, gathered: dict[str, pd.DataFrame]) -> Artefact:
         Figure("weights", partial(weights_figure, weights), "Weights of the local losses", by_layer(last)),
     )
     tables = (
-        Table("counterexample", line, "Theorem 2: the counterexample on the line"),
+        Table("counterexample", line, "Theorem 2: the counterexample"),
         Table("theorem2_slopes", growth, "Theorem 2: growth of the regret"),
         Table("proposition1_geometry", geometry, "Proposition 1: distances and margins of each layer"),
         points_table(errors, "layer"),
@@ -63,7 +62,7 @@ def build(result: StudyResult, gathered: dict[str, pd.DataFrame]) -> Artefact:
         "steps": steps_by_layer(steps),
         "sampled": list(named_steps.loc[steps["steps_looked_at"] < steps["steps"], "dataset"].unique()),
         "bounds": bounds_by_comparator(regrets, line),
-        "farthest": line.iloc[-1],
+        "counterexample": line,
         "slopes": growth.loc[growth["comparator"] == "best", "slope"],
         "layers": layers_by_step(layers),
         "changed": named_layers[layers["p_paired"] < LEVEL].drop(columns=shares),
@@ -92,7 +91,7 @@ def steps_by_layer(steps: pd.DataFrame) -> pd.DataFrame:
 
 def bounds_by_comparator(regrets: pd.DataFrame, line: pd.DataFrame) -> pd.DataFrame:
     """Return, by comparator, how often the regret is positive and exceeds each bound."""
-    cases = pd.concat([regrets, line.assign(comparator="-1/4 (line)")])
+    cases = pd.concat([regrets, line.assign(comparator="counterexample")])
     regret, claimed = cases["regret"], cases["claimed_bound"]
     cases["positive"] = regret > 0
     cases["above_claimed"] = regret > claimed * ROUNDING

@@ -48,8 +48,8 @@ def definiteness_figure(frame: pd.DataFrame) -> Figure:
 def regret_figure(frame: pd.DataFrame, line: pd.DataFrame, phi: float = 1.0) -> Figure:
     """Draw regret and both bounds against T: the counterexample first, then each data set's best matrix."""
     best = frame[(frame["comparator"] == "best") & (frame["phi"] == phi)]
-    parts = {f"{name}, best fixed U": part for name, part in best.groupby("dataset", sort=False)}
-    parts = {"on the line, U = −1/4": line, **parts}
+    parts = {f"counterexample, Φ = {value:g}": part for value, part in line.groupby("phi")}
+    parts |= {f"{name}, best fixed U": part for name, part in best.groupby("dataset", sort=False)}
     figure, panels = grid_of_panels(len(parts))
     for axes, (title, part) in zip(panels, parts.items(), strict=True):
         positive = part["regret"].where(part["regret"] > 0)
