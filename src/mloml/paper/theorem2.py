@@ -60,8 +60,8 @@ def counterexample_regrets(
     ``M = [[1, m], [m, 1]]`` with ``m = 2 k gamma``. Its loss is ``1 - 4m``, its eigenvalues are ``1 - m`` and
     ``1 + m``, and steps end once ``m >= 1/4``. ``U = [[1, 1/4], [1/4, 1]]`` has no loss, so the regret is the
     sum of ``1 - 8 k gamma`` while positive: ``Phi sqrt(T) / 16 + 1/2`` where ``1 / (8 gamma)`` is whole. With
-    losses taken after each step it is 1 less. ``gamma_over_limit`` is the largest ``4 gamma / lambda_min(M)``;
-    Theorem 1's condition holds while it is at most 1.
+    losses taken after each step it is 1 less. Theorem 1's condition holds while ``gamma_over_limit``, the
+    largest ``4 gamma / lambda_min(M)``, is at most 1.
 
     >>> frame = counterexample_regrets([1_000_000], [1.0])
     >>> frame[["regret", "regret_after", "claimed_bound"]].round(2).values.tolist()
