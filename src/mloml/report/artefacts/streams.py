@@ -68,7 +68,7 @@ def build(result: StudyResult) -> Artefact:
         "helping": int((tests["verdict"] == "helps").sum()),
         "learners": len(LEARNERS),
         "best": best,
-        "trivial": list(best.loc[best["trivial rule wins"] == "yes", "stream"]),
+        "trivial": {beaten: list(part["stream"]) for beaten, part in best.groupby("a trivial rule beats")},
         "cost": pd.DataFrame({name: means[name].median() for name in COSTS}).loc[list(titles)].reset_index(),
         "gaps": failures.reindex(columns=["dataset", "algorithm", "status", "error", "message"]),
         "window": result.study.protocol.window,
@@ -143,14 +143,16 @@ def tests_frame(accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_frame(accuracy: pd.DataFrame, streams: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame:
-    """Name the best method of each stream, and tell whether a trivial rule is at least as good."""
+    """Name the best method of each stream, and of whom a trivial rule is ahead (or level with)."""
     known = accuracy.dropna(how="all")
     methods, rules = known.drop(columns=TRIVIAL).dropna(how="all"), known[TRIVIAL].max(axis=1)
-    best = methods.max(axis=1)
+    best, learned = methods.max(axis=1), methods[[n for n in LEARNERS if n in methods]].max(axis=1)
     columns: dict[str, Any] = {"stream": methods.index.map(streams)}
     columns |= {"best method": methods.idxmax(axis=1).map(titles), "its accuracy": best}
-    columns |= {"k-NN": known[PLAIN], "last label": known["last_label"], "majority": known["majority"]}
-    columns["trivial rule wins"] = np.where(rules[methods.index] >= best, "yes", "no")
+    columns |= {"best metric learner": learned, "k-NN": known[PLAIN]}
+    columns |= {rule: known[rule] for rule in TRIVIAL}
+    ahead = [rules[methods.index] >= best, rules[methods.index] >= learned]
+    columns["a trivial rule beats"] = np.select(ahead, ["every method", "every metric learner"], "")
     return pd.DataFrame(columns, index=methods.index)
 
 
