@@ -37,6 +37,7 @@ def test_names_cannot_leave_their_folder(name, key, make):
         (lambda: ProtocolConfig(bp_rate=-1.0), "protocol.bp_rate=-1.0"),
         (lambda: ProtocolConfig(moml_cone="open"), "protocol.moml_cone=open"),
         (lambda: ProtocolConfig(rows="raw"), "protocol.rows=raw"),
+        (lambda: ProtocolConfig(ties="first"), "protocol.ties=first"),
         (lambda: PcaConfig(fit="test"), "protocol.pca.fit=test"),
         (lambda: PcaConfig(components=0), "protocol.pca.components=0"),
         (lambda: PcaConfig(signs=-1), "protocol.pca.signs=-1"),

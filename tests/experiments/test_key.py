@@ -75,6 +75,8 @@ def test_key_changes_with_everything_that_the_result_follows_from():
         protocol(seed=1),
         protocol(rows="standardised"),
         protocol(pca=PcaConfig(centred=True)),
+        protocol(stratified=False),
+        *(protocol(ties=ties) for ties in ("nearest", "alphabetical")),
         *(protocol(window=window) for window in (500, 1000)),
         protocol(window=1000, length=500),
         protocol(window=1000, refit=100),
@@ -89,7 +91,9 @@ def test_key_changes_with_the_code(monkeypatch):
 
 def test_the_key_is_the_hash_of_exactly_these_fields_as_they_are_stored():
     fields = key_fields(CELL)
-    assert set(fields["protocol"]) == {"scans", "folds", "neighbours", "seed", "rows", "pca"}
+    assert set(fields["protocol"]) == {
+        *("scans", "folds", "neighbours", "seed", "rows", "pca", "stratified", "ties")
+    }
     assert set(fields["algorithm"]) == {"name", "learner", "params", "grid"}
     assert fields["protocol"]["pca"] == dataclasses.asdict(PcaConfig())
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"))

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -91,13 +92,14 @@ def test_ties_go_to_the_first_row_and_the_smallest_label_and_too_few_rows_all_vo
     assert knn.predict(few, np.array([1, 1, 0]), far, k=5) == [1]
 
 
+@pytest.mark.parametrize("ties", ["smallest", "nearest"])
 @pytest.mark.parametrize("k", [1, 3, 5, 9])
-def test_similarity_is_taken_descending_with_ties_by_index(k):
+def test_similarity_is_taken_descending_with_ties_by_index(k, ties):
     rng = np.random.default_rng(k)
     similarity = rng.integers(-3, 3, size=(50, 7)).astype(float)
     labels = rng.integers(0, 3, size=7)
-    expected = slow_vote(slow_most_similar(similarity, k), labels)
-    np.testing.assert_array_equal(knn.predict_by_similarity(similarity, labels, k), expected)
+    expected = slow_vote(slow_most_similar(similarity, k), labels, ties)
+    np.testing.assert_array_equal(knn.predict_by_similarity(similarity, labels, k, ties), expected)
 
 
 def test_arrays_that_may_not_be_written_in_any_order_of_memory_are_taken():
@@ -163,13 +165,15 @@ def rows():
     return knn.Rows(X[::2], y[::2], X[1::2], y[1::2], 5)
 
 
-def test_mistakes_are_those_of_the_slow_rule_on_what_the_learner_makes_of_the_rows(rows):
-    by_distance = slow_vote(slow_neighbours(rows.X_fit, rows.X_score, 5), rows.y_fit)
+@pytest.mark.parametrize("ties", ["smallest", "nearest"])
+def test_mistakes_are_those_of_the_slow_rule_on_what_the_learner_makes_of_the_rows(rows, ties):
+    rows = replace(rows, ties=ties)
+    by_distance = slow_vote(slow_neighbours(rows.X_fit, rows.X_score, 5), rows.y_fit, ties)
     expected = np.sum(by_distance != rows.y_score)
     assert rows.mistakes(Stretching(2.0)) == expected
     assert rows.error(Stretching(2.0)) == expected / len(rows.y_score)
     similarity = rows.X_score @ rows.X_fit.T
-    by_similarity = slow_vote(slow_most_similar(similarity, 5), rows.y_fit)
+    by_similarity = slow_vote(slow_most_similar(similarity, 5), rows.y_fit, ties)
     assert rows.mistakes(Similar()) == np.sum(by_similarity != rows.y_score)
 
 

@@ -3,8 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mloml.config.schema import DataSettings, ProtocolConfig
+from mloml.datasets import catalogue, load
 from mloml.errors import DataFormatError
-from mloml.experiments.splits import derive_seed, fold_indices, split_indices
+from mloml.experiments.splits import derive_seed, fold_indices, halves, split_indices
 
 CLASS_COUNTS = st.lists(st.integers(2, 40), min_size=1, max_size=6)
 
@@ -39,6 +41,25 @@ def test_halves_part_the_rows_and_differ_by_at_most_one_in_all_and_per_class(cou
     assert 0 <= len(test) - len(train) <= 1
     difference = np.bincount(y[test], minlength=len(counts)) - np.bincount(y[train], minlength=len(counts))
     assert np.abs(difference).max() <= 1
+
+
+def test_plain_halves_are_drawn_without_regard_to_classes_but_each_is_trained_on():
+    y = labels((40, 40, 2))
+    counts = []
+    for split in range(40):
+        train, test = split_indices(y, split, 0, "toy", stratified=False)
+        assert sorted([*train, *test]) == list(range(82)) and len(train) == 41
+        counts.append(np.bincount(y[train], minlength=3))
+    first, _, last = np.transpose(counts)
+    assert first.min() < 20 < first.max() and set(last) == {1, 2}
+
+
+def test_alphabetical_ties_change_the_codes_and_not_the_halves():
+    balance = load(catalogue()["balance"], DataSettings(source="generated"))  # coded L, B, R
+    usual, other = (halves(balance, ProtocolConfig(ties=ties), 3) for ties in ("smallest", "alphabetical"))
+    np.testing.assert_array_equal(usual.X, other.X)
+    for mine, others in ((usual.y, other.y), (usual.y_test, other.y_test)):
+        assert np.array(["L", "B", "R"])[mine].tolist() == np.array(["B", "L", "R"])[others].tolist()
 
 
 def test_splits_differ_between_indices_datasets_and_seeds_and_repeat_otherwise():

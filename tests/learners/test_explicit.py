@@ -48,7 +48,7 @@ def test_every_policy_does_what_eigenvalues_say(cone):
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(1), M, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("factor", ["symmetric", "cholesky"])
+@pytest.mark.parametrize("factor", ["symmetric", "cholesky", "eigen"])
 def test_factors_are_rotations_of_each_other_in_the_first_layer(factor):
     settings = {"gamma": 0.3, "scans": 1, "random_state": 0}
     ours = ExplicitMLOML(n_layers=2, factor=factor, cone="split", **settings).fit(X, Y)
@@ -56,7 +56,24 @@ def test_factors_are_rotations_of_each_other_in_the_first_layer(factor):
     np.testing.assert_allclose(ours.get_mahalanobis_matrix(1), theirs.get_mahalanobis_matrix(1), atol=1e-8)
     assert ours.n_cone_failures_[0] == theirs.n_cone_failures_[0] > 0
     L = ours.layers_[0]
-    np.testing.assert_allclose(L, L.T if factor == "symmetric" else np.triu(L), atol=1e-12)
+    if factor == "eigen":  # rows along eigenvectors, ascending
+        squares = np.sort(np.linalg.eigvals(ours.get_mahalanobis_matrix(1)).real)
+        np.testing.assert_allclose(L @ L.T * ours.scale_**2, np.diag(squares) * ours.scale_**2, atol=1e-8)
+    else:
+        np.testing.assert_allclose(L, L.T if factor == "symmetric" else np.triu(L), atol=1e-12)
+
+
+def test_the_frame_preserving_root_stays_near_the_symmetric_one_and_far_from_the_others():
+    """With the small steps of a usual run: the distance of the layers' inputs, after a ReLU."""
+    settings = {"n_layers": 3, "activation": "relu", "gamma": 1e-3, "scans": 2, "random_state": 0}
+    ours = MLOML(**settings).fit(X, Y).transform(X)
+    far = {
+        factor: np.abs(
+            ExplicitMLOML(factor=factor, cone="split", **settings).fit_transform(X, Y) - ours
+        ).max()
+        for factor in ("symmetric", "cholesky", "eigen")
+    }
+    assert far["symmetric"] < 0.1 * min(far["cholesky"], far["eigen"])
 
 
 def test_a_learner_that_leaves_most_steps_out_says_so():

@@ -40,6 +40,14 @@ def test_one_unshuffled_scan_equals_a_stream_in_any_pieces(name, scale):
 
 
 @online
+def test_one_order_for_all_scans_is_that_of_rows_shuffled_beforehand(name):
+    order = np.random.RandomState(3).permutation(len(X))
+    settings = {"scans": 3, "random_state": 3, "scale": 0.7}
+    once = make(name, shuffle="once", **settings).fit(X, Y)
+    assert_close(once, make(name, shuffle=False, **settings).fit(X[order], Y[order]))
+
+
+@online
 def test_a_restored_model_goes_on_exactly_where_it_stopped(name):
     learner = make(name).partial_fit(X[:17], Y[:17])
     restored = pickle.loads(pickle.dumps(learner))

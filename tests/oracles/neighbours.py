@@ -22,11 +22,12 @@ def most_similar(similarity: Array, k: int) -> Index:
     return np.argsort(-similarity, axis=1, kind="stable")[:, :k]
 
 
-def vote(neighbours: Index, codes: Codes) -> Codes:
-    """Count by hand; among the labels with most votes take the smallest."""
+def vote(neighbours: Index, codes: Codes, ties: str = "smallest") -> Codes:
+    """Count by hand; among the labels with most votes take the smallest, or that of the nearest row."""
     winners = []
     for row in neighbours:
         counts = Counter(int(codes[j]) for j in row)
         most = max(counts.values())
-        winners.append(min(code for code, count in counts.items() if count == most))
+        tied = [int(codes[j]) for j in row if counts[int(codes[j])] == most]
+        winners.append(min(tied) if ties == "smallest" else tied[0])
     return np.array(winners)

@@ -222,6 +222,8 @@ class ProtocolConfig:
     moml_cone: str = "free"
     rows: str = "unit"
     scale: Any = None
+    stratified: bool = True
+    ties: str = "smallest"
     window: int | None = None
     length: int | None = None
     refit: int = 500
@@ -234,6 +236,7 @@ class ProtocolConfig:
         require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
         require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
         require(rows in ("unit", "standardised"), "protocol.rows", rows, "'unit' or 'standardised'")
+        _require_one_of("protocol.ties", self.ties, ("smallest", "alphabetical", "nearest"))
         _require_at_least("protocol.refit", self.refit, 1)
         if self.window is not None:
             _require_at_least("protocol.window", self.window, self.neighbours)

@@ -155,14 +155,14 @@ def versions() -> dict[str, str]:
 
 def _rows(cell: Cell, data: Dataset) -> tuple[Rows, list[tuple[Rows, int]]]:
     """Return the training half with its test half, and its folds with the seed of each."""
-    protocol, k = cell.protocol, cell.protocol.neighbours
+    protocol, how = cell.protocol, (cell.protocol.neighbours, cell.protocol.ties)
     X, y, X_test, y_test, _ = halves(data, protocol, cell.split)
     pairs = fold_indices(y, cell.split, protocol.seed, cell.dataset, protocol.folds)
     folds = [
-        (Rows(X[fit], y[fit], X[validate], y[validate], k), cell.seed("stream", fold))
+        (Rows(X[fit], y[fit], X[validate], y[validate], *how), cell.seed("stream", fold))
         for fold, (fit, validate) in enumerate(pairs)
     ]
-    return Rows(X, y, X_test, y_test, k), folds
+    return Rows(X, y, X_test, y_test, *how), folds
 
 
 def _counters(learner: Any) -> dict[str, Any]:

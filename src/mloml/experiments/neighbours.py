@@ -1,9 +1,9 @@
 """The paper's classifier and its errors: 5 nearest neighbours, uniform votes, every tie decided by a rule.
 
 Neighbours are ordered by squared distance, computed by differences in float64 (``squared_distance`` of
-``learners/neighbours.py``), then by row index; vote ties go to the smallest label. Balance is full of exact
-ties, so a search through ``|a|² - 2ab + |b|²`` alone would change its error: that formula only finds
-candidates here.
+``learners/neighbours.py``), then by row index; vote ties go to the smallest label, or to the class of the
+nearest neighbour among those tied (``ties="nearest"``). Balance is full of exact ties, so a search through
+``|a|² - 2ab + |b|²`` alone would change its error: that formula only finds candidates here.
 """
 
 import sys
@@ -85,18 +85,18 @@ def nearest_neighbours(train: Array, test: Array, k: int) -> Index:
     return neighbours
 
 
-def predict(train: Array, codes: Codes, test: Array, k: int) -> Codes:
+def predict(train: Array, codes: Codes, test: Array, k: int, ties: str = "smallest") -> Codes:
     """Classify the test rows by their ``k`` nearest training rows.
 
-    ``codes`` are the classes of the training rows as integers from 0 on; ties in the vote go to the smallest.
+    ``codes`` are the classes of the training rows as integers from 0 on; for ``ties`` see :func:`vote`.
 
     >>> predict(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1, 1, 0, 0]), np.array([[1.5], [0.1]]), k=4)
     array([0, 0])
     """
-    return vote(nearest_neighbours(train, test, k), codes)
+    return vote(nearest_neighbours(train, test, k), codes, ties)
 
 
-def predict_by_similarity(similarity: Array, codes: Codes, k: int) -> Codes:
+def predict_by_similarity(similarity: Array, codes: Codes, k: int, ties: str = "smallest") -> Codes:
     """Classify rows by the ``k`` training rows (columns of ``similarity``) most similar to each.
 
     Entries must be finite; of equal ones the first columns count.
@@ -107,11 +107,19 @@ def predict_by_similarity(similarity: Array, codes: Codes, k: int) -> Codes:
     ready("neighbours")
     columns = np.empty((len(similarity), min(k, similarity.shape[1])), dtype=np.int64)
     most_similar_rows(_plain(similarity), columns)
-    return vote(columns, codes)
+    return vote(columns, codes, ties)
 
 
-def vote(neighbours: Index, codes: Codes) -> Codes:
-    """Return each row's majority class; ties go to the smallest label."""
+def vote(neighbours: Index, codes: Codes, ties: str = "smallest") -> Codes:
+    """Return each row's majority class; ties go to the smallest label, or to that of the nearest row.
+
+    >>> vote(np.array([[0, 1, 2, 3]]), np.array([1, 0, 0, 1]), ties="nearest")
+    array([1])
+    """
+    if ties == "nearest":
+        classes = codes[neighbours]
+        votes = (classes[:, :, None] == classes[:, None, :]).sum(axis=2)
+        return classes[np.arange(len(classes)), votes.argmax(axis=1)]  # the first of the largest
     ready("neighbours")
     codes, winners = _plain(codes, np.int64), np.empty(len(neighbours), dtype=np.int64)
     majority(_plain(neighbours, np.int64), codes, np.empty(codes.max() + 1, dtype=np.int64), winners)
@@ -132,6 +140,8 @@ class Rows:
     X_score, y_score : the rows whose classes are predicted
     k : int
         Number of neighbours.
+    ties : {"smallest", "nearest"}
+        See :func:`vote`.
     """
 
     X_fit: Array
@@ -139,6 +149,7 @@ class Rows:
     X_score: Array
     y_score: Codes
     k: int
+    ties: str = "smallest"
 
     def mistakes(self, learner: Any, **options: Any) -> int:
         """Count the wrong predictions of a fitted learner, or None for one that diverged.
@@ -156,11 +167,11 @@ class Rows:
                 raise Diverged(f"{type(learner).__name__} diverged")
             if hasattr(learner, "similarity"):
                 similarity = _finite(learner.similarity(self.X_score, self.X_fit))
-                predicted = predict_by_similarity(similarity, self.y_fit, self.k)
+                predicted = predict_by_similarity(similarity, self.y_fit, self.k, self.ties)
             else:
                 neighbours = _finite(learner.transform(self.X_fit, **options))
                 rows = _finite(learner.transform(self.X_score, **options))
-                predicted = predict(neighbours, self.y_fit, rows, self.k)
+                predicted = predict(neighbours, self.y_fit, rows, self.k, self.ties)
         return int(np.sum(predicted != self.y_score))
 
     def error(self, learner: Any, **options: Any) -> float:

@@ -23,10 +23,11 @@ class Refitted(NamedTuple):
     learner: Any
     half: Halves
     neighbours: int
+    ties: str = "smallest"
 
     def error(self, **options: Any) -> float:
         """Return the 5-NN test error; ``layer=2`` asks for that of the second layer."""
-        return Rows(*self.half[:4], self.neighbours).error(self.learner, **options)
+        return Rows(*self.half[:4], self.neighbours, self.ties).error(self.learner, **options)
 
 
 def refit(study: Study, record: dict[str, Any]) -> Refitted:
@@ -37,7 +38,7 @@ def refit(study: Study, record: dict[str, Any]) -> Refitted:
     cell = Cell(config.name, data.checksum, algorithm, study.protocol, record["split"])
     half = halves(data, study.protocol, record["split"])
     learner: Any = make_learner(cell).set_params(**record["chosen"])
-    return Refitted(learner.fit(half.X, half.y), half, study.protocol.neighbours)
+    return Refitted(learner.fit(half.X, half.y), half, study.protocol.neighbours, study.protocol.ties)
 
 
 def layer_outputs(model: Refitted) -> dict[str, tuple[Array, float]]:

@@ -29,12 +29,14 @@ def derive_seed(seed: int, *names: object) -> int:
     return int(np.random.SeedSequence(words.tolist()).generate_state(1)[0])
 
 
-def split_indices(y: Codes, split: int, seed: int, dataset_name: str) -> tuple[Index, Index]:
+def split_indices(
+    y: Codes, split: int, seed: int, dataset_name: str, stratified: bool = True
+) -> tuple[Index, Index]:
     """Return the rows of the training and of the test half of one split, each in ascending order.
 
     Half of every class goes to each side. The odd row of a class with an odd count goes to the test half
     for the first such class, to the training half for the second, and so on: class counts are the same in
-    every split.
+    every split. Plain halves (``stratified=False``) are drawn until each class has a training row.
 
     >>> train, test = split_indices(np.repeat([0, 1], [4, 5]), split=0, seed=0, dataset_name="toy")
     >>> np.bincount(np.repeat([0, 1], [4, 5])[train]), np.bincount(np.repeat([0, 1], [4, 5])[test])
@@ -52,6 +54,10 @@ def split_indices(y: Codes, split: int, seed: int, dataset_name: str) -> tuple[I
             count += odd_row_to_train
             odd_row_to_train = not odd_row_to_train
         in_train[rng.permutation(rows)[:count]] = True
+    while not stratified:
+        in_train[:] = False
+        in_train[rng.permutation(len(y))[: len(y) // 2]] = True
+        stratified = set(y[in_train]) == set(y)
     return np.flatnonzero(in_train), np.flatnonzero(~in_train)
 
 
@@ -85,7 +91,10 @@ class Halves(NamedTuple):
 
 def halves(data: Dataset, protocol: ProtocolConfig, split: int) -> Halves:
     """Return the rows that the cells of this split see."""
-    train, test = split_indices(data.y, split, protocol.seed, data.name)
+    y = data.y
+    if protocol.ties == "alphabetical":  # the smallest label is the first in the alphabet then
+        y = np.argsort(np.argsort(data.labels))[y]
+    train, test = split_indices(data.y, split, protocol.seed, data.name, protocol.stratified)
     X = prepare(data, protocol.pca, train, protocol.rows)
     seed = derive_seed(protocol.seed, data.name, split, "stream")
-    return Halves(X[train], data.y[train], X[test], data.y[test], seed)
+    return Halves(X[train], y[train], X[test], y[test], seed)

@@ -5,7 +5,7 @@ pair is a triplet with one difference of zero. A quadruplet (a, b, c, d) is the 
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -153,10 +153,17 @@ class Comparisons:
     def _scan_triplets(self: Any, rows: Any, index: Index, step: float) -> None:
         """Go over all triplets, as often as ``scans`` says."""
         self._start(rows, step)
-        random, scaled = check_random_state(self.random_state), self._scaled(rows)
-        for _ in range(self.scans):
-            order = random.permutation(len(index)) if self.shuffle else np.arange(len(index))
+        scaled = self._scaled(rows)
+        for order in self._orders(len(index)):
             show([self], TripletStream(self.triplets), scaled, index[order])
+
+    def _orders(self: Any, size: int) -> Iterator[Index]:
+        """Yield the order of each scan: a new one each time, one for all (``"once"``), or as they are."""
+        random, order = check_random_state(self.random_state), np.arange(size)
+        for scan in range(self.scans):
+            if self.shuffle and (scan == 0 or self.shuffle != "once"):
+                order = random.permutation(size)
+            yield order
 
     def _see(self: Any, X: Any, index: Index) -> None:
         """Let triplets of a stream arrive, and look back after each block of rows, as ``_take`` does."""

@@ -42,6 +42,9 @@ class ExplicitLayer(MetricLayer):
         """Return the factor of M that this layer takes."""
         if self.kind == "cholesky":
             return np.ascontiguousarray(np.linalg.cholesky(self.M).T)
+        if self.kind == "eigen":
+            values, vectors = np.linalg.eigh(self.M)
+            return np.sqrt(values)[:, None] * vectors.T
         return symmetric_root(self.M)
 
     def learn(self, D: Array, outputs: Array) -> int:
@@ -130,8 +133,9 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
         Non-linearity between layers.
     gamma : float or "auto", default=1e-4
         Step size.
-    factor : {"symmetric", "cholesky"}, default="symmetric"
-        Which ``L`` with ``M = L'L`` a layer takes: the symmetric root or the Cholesky factor.
+    factor : {"symmetric", "cholesky", "eigen"}, default="symmetric"
+        Which ``L`` with ``M = L'L`` a layer takes: the symmetric root, the Cholesky factor, or the roots of
+        the eigenvalues times the eigenvectors, whose order and signs jump from step to step.
     cone : {"clip", "shrink", "skip", "split"}, default="clip"
         What to do with a step that would leave the cone of positive definite matrices.
 
@@ -165,7 +169,7 @@ class ExplicitMLOML(StackOutputs, OnlineLearner):
         **OnlineLearner._parameter_constraints,
         "n_layers": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions(set(ACTIVATIONS))],
-        "factor": [StrOptions({"symmetric", "cholesky"})],
+        "factor": [StrOptions({"symmetric", "cholesky", "eigen"})],
         "cone": [StrOptions({"clip", "shrink", "skip", "split"})],
     }
 

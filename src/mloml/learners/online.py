@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_consistent_length, check_random_state
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -88,7 +88,7 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "scale": [StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither"), None],
         "scans": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
+        "shuffle": ["boolean", StrOptions({"once"})],
         "random_state": ["random_state"],
         "triplets": [StrOptions(set(RULES))],
     }
@@ -103,7 +103,7 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
     _remedy = "gamma='auto', a smaller step size, or rows of a length near 1 (scale='auto')"
 
     def __init__(
-        self, gamma: Any, scale: Any, scans: int, shuffle: bool, random_state: Any, triplets: Rule
+        self, gamma: Any, scale: Any, scans: int, shuffle: bool | str, random_state: Any, triplets: Rule
     ) -> None:
         self.gamma = gamma
         self.scale = scale
@@ -272,12 +272,10 @@ class OnlineLearner(Comparisons, Stream, BaseEstimator, ABC):
         self._lead([self._new_state(rows.shape[1], rows, step)], [step])
 
     def _scan(self, learners: Sequence[Self], X: Any, codes: Index) -> Iterator[None]:
-        """Let learners see the rows, each time in a new order; pause after each scan."""
-        rng = check_random_state(self.random_state)
+        """Let learners see the rows, scan by scan; pause after each."""
         size = max(ROWS_AT_ONCE, 4 * int(codes.max(initial=0)))  # each time a sample of every class is copied
-        for _ in range(self.scans):
+        for order in self._orders(len(X)):
             stream = TripletStream(self.triplets)
-            order = rng.permutation(len(X)) if self.shuffle else np.arange(len(X))
             for first in range(0, max(1, len(X)), size):
                 part = order[first : first + size]
                 show(learners, stream, *stream.push(self._scaled(X[part]), codes[part]))

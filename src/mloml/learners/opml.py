@@ -197,8 +197,8 @@ class OPML(OnlineLearner, MetricLearner):
         ``transform`` takes rows as they are.
     scans : int, default=20
         How often ``fit`` goes over the rows.
-    shuffle : bool, default=True
-        Whether each scan of ``fit`` puts the rows into a new random order.
+    shuffle : bool or "once", default=True
+        Whether each scan of ``fit`` puts the rows into a new random order; "once": the same for all.
     random_state : int, RandomState instance or None, default=None
         Seed of these orders.
     triplets : {"released", "latest"}, default="released"
