@@ -85,7 +85,7 @@ def claims_frame(published: Published) -> pd.DataFrame:
         counted = [f"{t}.csv" for t in claim.tables if t in published and t.split("/")[0] not in tried]
         about = {"command": claim.command, "shows": claim.shows, "numbers": (counted or [""])[0]}
         row = {"claim": claim.claim, "kind": kind, "the paper": claim.paper, "measured": measured, **words}
-        rows.append(row | dict(zip(RULES, map(claim.rules.get, COLUMNS), strict=True)) | about)
+        rows.append(row | dict(zip(RULES, map(claim.rules.__getitem__, COLUMNS), strict=True)) | about)
     return pd.DataFrame(rows)
 
 
