@@ -1,4 +1,4 @@
-"""The claim table: each claim of the paper, what was measured, and the verdict.
+"""The claim table: each claim of the paper, what was measured, and three answers.
 
 mloml reproduce claims
 mloml reproduce claims execution.results=results/reference

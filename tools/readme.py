@@ -19,7 +19,7 @@ import pandas as pd
 from mloml.paper.interpretations import choices
 from mloml.paper.statistics import gain
 from mloml.report.artefacts.claims import claims_frame, read
-from mloml.report.claims import CLAIMS
+from mloml.report.claims import CLAIMS, COLUMNS
 from mloml.report.document import number
 from mloml.report.publish import DOCUMENT
 from mloml.report.recipe import find_recipe
@@ -48,13 +48,15 @@ def picture(reference: Path) -> str:
 
 
 def verdicts(reference: Path) -> str:
-    """Return the verdict on each claim in short, with a link to what shows it."""
+    """Return the three answers on each claim, with a link to what shows it; further questions come last."""
     found = claims_frame(read(reference)).to_dict("records")
-    rows = [
-        [f"[{escape(claim.short)}]({AT}/{row['shows']})", row["verdict"]]
-        for claim, row in zip(CLAIMS, found, strict=True)
-    ]
-    return table_lines(["claim", "verdict"], rows)
+    rows = []
+    for claim, row in zip(CLAIMS, found, strict=True):
+        title = escape(claim.short)
+        linked = f"[{title}]({AT}/{row['shows']})" if row["numbers"] else title
+        rows.append([linked, *(row[column] for column in COLUMNS)])
+    rows.insert([claim.added for claim in CLAIMS].index(True), ["*further questions*", "", "", ""])
+    return table_lines(["claim", *COLUMNS], rows)
 
 
 def headline(reference: Path, name: str) -> str:

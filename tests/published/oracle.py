@@ -52,14 +52,8 @@ def claim(beginning: str) -> pd.Series:
 
 
 def by_share(part: int, whole: int) -> str:
-    """Return the verdict that a share has: nearly all, more than half, or less."""
-    return (
-        "reproduced"
-        if part >= 0.9 * whole
-        else "reproduced in part"
-        if 2 * part > whole
-        else "not reproduced"
-    )
+    """Return the answer that a share has: nearly all, more than half, or less."""
+    return "yes" if part >= 0.9 * whole else "in part" if 2 * part > whole else "no"
 
 
 def p_plain(difference) -> float:

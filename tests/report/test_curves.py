@@ -1,5 +1,7 @@
 """Comparisons of figures 5, 7 and 8, against tests computed by scipy and counts made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import t as student
@@ -7,7 +9,13 @@ from scipy.stats import ttest_rel
 
 from mloml.config.compose import compose_study
 from mloml.report.artefacts import fig5, fig7, fig8
-from mloml.report.curves import Comparison, compare_curves, count_differences, from_first_to_last
+from mloml.report.curves import (
+    Comparison,
+    compare_curves,
+    count_differences,
+    curves_artefact,
+    from_first_to_last,
+)
 from mloml.report.figures.curves import curve_frame
 from mloml.report.figures.style import style_of
 
@@ -82,7 +90,8 @@ def test_methods_without_all_splits_or_without_a_curve_are_left_out(records):
 def test_a_figure_compares_algorithms_of_its_experiment_that_can_be_told_apart(figure):
     known = {algorithm.name for algorithm in compose_study(figure.RECIPE.name, []).algorithms}
     build = figure.build.keywords
-    assert {n for c in build["comparisons"].values() for n in (c.algorithm, c.reference)} <= known
+    asked = [*build["comparisons"].values(), *build.get("throughout", [])]
+    assert {name for each in asked for name in (each.algorithm, each.reference)} <= known
     assert {
         *build["references"],
         *build["references"].values(),
@@ -91,3 +100,20 @@ def test_a_figure_compares_algorithms_of_its_experiment_that_can_be_told_apart(f
     assert len({style_of(curve).marker for curve in build["references"]}) == len(build["references"])
     for panel in build.get("groups", {"": known}).values():
         assert len({style_of(name).colour for name in panel}) == len(panel)
+
+
+def test_two_curves_are_compared_at_every_point(records, make_result):
+    for cell in records:
+        cell["algorithm"] = {"deep": "moml", "moml": "euclidean"}[cell["algorithm"]]
+    result = replace(make_result(datasets=DATASETS, splits=20), records=records)
+    asked = [Comparison("moml", "moml_split"), Comparison("moml", "mloml_r")]
+    for other, shift in (("mloml_r", 0.1), ("moml_split", 0.0)):
+        deep = [cell for cell in records if cell["algorithm"] == "moml"]
+        moved = [[error + shift for error in cell["layer_errors"]] for cell in deep]
+        records += [{**c, "algorithm": other, "layer_errors": m} for c, m in zip(deep, moved, strict=True)]
+    made = curves_artefact(result, "fig5", "layer", {}, {}, throughout=asked)
+    (table,) = (table.numbers for table in made.tables if table.name == "equal_layers")
+    assert len(table) == 3 * 3 * 2 and (table["point"] == table["reference_point"]).all()
+    means = table.groupby("reference")["difference"].agg(["min", "max"])
+    assert means.loc["moml_split"].tolist() == [0, 0]
+    assert means.loc["mloml_r"].to_list() == pytest.approx([-0.1, -0.1])

@@ -1,7 +1,8 @@
 """Proposition 1: whether each layer's representation is at least as good as the one before it.
 
-The paper gives no proof. We compare the errors of the layers split by split, and measure the geometry of each
-layer on the test half: triplets whose margin is missed, and how far classes lie apart.
+The paper says that it is in most cases, and argues by Theorem 2. We compare the errors of the layers split by
+split, and measure the geometry of each layer on the test half: triplets whose margin is missed, and how far
+classes lie apart.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Figures 5, 7 and 8: errors along layers or scans, and which ends of the curves differ significantly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -46,6 +46,7 @@ def curves_artefact(
     comparisons: Mapping[str, Comparison],
     references: Mapping[str, str],
     groups: Mapping[str, Sequence[str]] | None = None,
+    throughout: Sequence[Comparison] = (),
 ) -> Artefact:
     """Return the figure of a study that recorded the errors along its layers or scans.
 
@@ -61,6 +62,8 @@ def curves_artefact(
         For a curve, the method to which its band is the paired difference.
     groups : mapping, optional
         Algorithms that share a panel, by its heading; the first two of each are neighbours in the legend.
+    throughout : sequence of Comparison
+        Carried out at every point, as if the curves ended there: ``equal_scans.csv``.
     """
     labels, study = labels_of(result), result.study
     frame = curve_frame(result.records, f"{along}_errors", along)
@@ -77,12 +80,22 @@ def curves_artefact(
     numbers = plotted_numbers(frame, along, references)
     draw = partial(curves_figure, numbers, along, datasets, algorithms, AXES[along], groups)
     figure = Figure(name, draw, f"Mean error by {along}", numbers, ready=bool(datasets))
-    filled = [part for part in compared.values() if len(part)] or [pd.DataFrame(columns=COLUMNS)]
-    every = Table("comparisons", pd.concat(filled, ignore_index=True), "Both tests of every comparison")
+    every = [Table("comparisons", together(compared.values()), "Both tests of every comparison")]
+    if throughout:
+        compare = partial(compare_curves, along=along, datasets=list(datasets), splits=study.protocol.splits)
+        points = [at for _, at in frame[frame[along] > 0].groupby(along)]
+        found = together(compare(at, asked=each) for at in points for each in throughout)
+        every.append(Table(f"equal_{along}s", found, f"Both tests after every {along}"))
     printed = pd.DataFrame([row for row in counts.values() if row["sets"]], columns=SUMMARY)
     printed = printed.rename(columns={"point": along, "reference_point": f"reference_{along}"})
     values = {"picture": name, "counts": counts, "comparisons": printed}
-    return Artefact(values, (points_table(frame, along), every), (figure,))
+    return Artefact(values, (points_table(frame, along), *every), (figure,))
+
+
+def together(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Join comparisons, of which there may be none."""
+    filled = [part for part in parts if len(part)] or [pd.DataFrame(columns=COLUMNS)]
+    return pd.concat(filled, ignore_index=True)
 
 
 def compare_curves(

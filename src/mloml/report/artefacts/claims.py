@@ -1,4 +1,4 @@
-"""The claim table: each claim of the paper, what was measured and the verdict, from other artefacts."""
+"""The claim table: each claim of the paper, what was measured and three answers, from other artefacts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from mloml.report.claims import CLAIMS, UNTESTED, VERDICTS
-from mloml.report.document import TRIAL_ONLY, Artefact, Table, frame_grid
+from mloml.report.claims import CLAIMS, COLUMNS, VERDICTS
+from mloml.report.document import DASH, Artefact, Table, frame_grid
 from mloml.report.recipe import Recipe
 
 # Frames by ``artefact/table``, and :data:`RUNS`; what is missing is left out.
@@ -18,9 +18,9 @@ RUNS = "claims/runs"
 # The protocol for trials; manifests of earlier versions do not say that it is one.
 TRIAL = "lite"
 CLAIMED, ADDED = "claimed", "added"
-COLUMNS = ("claim", "kind", "the paper", "measured", "verdict", "rule", "command", "shows", "numbers")
-SHOWN = ["claim", "the paper", "measured", "verdict"]
-LATEX_WIDTHS = (0.22, 0.2, 0.4, 0.12)
+RULES = [f"rule: {column}" for column in COLUMNS]
+SHOWN = ["claim", "the paper", "measured", *COLUMNS]
+LATEX_WIDTHS = (0.17, 0.14, 0.35, 0.08, 0.08, 0.08)
 
 
 def read(results: Path) -> Published:
@@ -74,52 +74,60 @@ def _read_csv(path: Path) -> pd.DataFrame | None:
 
 
 def claims_frame(published: Published) -> pd.DataFrame:
-    """Return a row per claim: the paper's report, what was measured, the verdict, its rule and sources."""
+    """Return a row per claim: the paper's report, what was measured, the answers, their rules and sources.
+
+    ``numbers`` is the first of its tables that counts: it is there, and of no trial.
+    """
     rows, tried = [], trials(published[RUNS])
     for claim in CLAIMS:
-        answer = claim.answer([published.get(table) for table in claim.tables])
-        if tried & {table.split("/")[0] for table in claim.tables}:
-            answer = f"a trial run; in full: `{claim.command}`", TRIAL_ONLY
-        kind, numbers = ADDED if claim.added else CLAIMED, f"{claim.tables[0]}.csv"
-        about = (claim.rule, claim.command, claim.shows, numbers)
-        rows.append((claim.claim, kind, claim.paper, *answer, *about))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        measured, words = claim.answer(published, tried)
+        kind = ADDED if claim.added else CLAIMED
+        counted = [f"{t}.csv" for t in claim.tables if t in published and t.split("/")[0] not in tried]
+        about = {"command": claim.command, "shows": claim.shows, "numbers": (counted or [""])[0]}
+        row = {"claim": claim.claim, "kind": kind, "the paper": claim.paper, "measured": measured, **words}
+        rows.append(row | dict(zip(RULES, map(claim.rules.__getitem__, COLUMNS), strict=True)) | about)
+    return pd.DataFrame(rows)
 
 
 def linked(claims: pd.DataFrame, results: str = "..") -> pd.DataFrame:
     """Return what a person reads, with Markdown links into a results folder in the last column.
 
-    A claim that is not tested has only its command there: its files do not exist yet, or say nothing.
+    A claim without numbers has only its command there.
 
-    >>> row = {"claim": "c", "the paper": "p", "measured": "m", "verdict": "false", "command": "make x",
-    ...        "shows": "table2/table2.md", "numbers": "table2/tests.csv"}
-    >>> linked(pd.DataFrame([row]))["where"][0]
-    '[table2.md](../table2/table2.md), [tests.csv](../table2/tests.csv), `make x`'
+    >>> row = dict.fromkeys(SHOWN, "x") | {"command": "make x", "shows": "fig4/fig4.png"}
+    >>> linked(pd.DataFrame([row | {"numbers": "fig4/fig4.csv"}]))["where"][0]
+    '[fig4.png](../fig4/fig4.png), [fig4.csv](../fig4/fig4.csv), `make x`'
     """
     where = []
     for row in claims.to_dict("records"):
-        files = [] if row["verdict"] in (UNTESTED, TRIAL_ONLY) else [row["shows"], row["numbers"]]
+        files = [row["shows"], row["numbers"]] if row["numbers"] else []
         links = [f"[{Path(path).name}]({results}/{path})" for path in files]
         where.append(", ".join([*links, f"`{row['command']}`"]))
     return claims[SHOWN].assign(where=where)
 
 
 def headline_counts(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Count the verdicts of the paper's claims and of the further questions."""
-    found = {kind: claims.loc[claims["kind"] == kind, "verdict"].tolist() for kind in (CLAIMED, ADDED)}
-    return {kind: {word: verdicts.count(word) for word in VERDICTS} for kind, verdicts in found.items()}
+    """Count the answers to the paper's claims by column; a dash is none."""
+    mine = claims[claims["kind"] == CLAIMED]
+    words = [word for word in VERDICTS if word != DASH]
+    return {column: {word: int((mine[column] == word).sum()) for word in words} for column in COLUMNS}
 
 
 def build(published: Published) -> Artefact:
     """Judge every claim by the tables there are."""
     claims, runs = claims_frame(published), published[RUNS]
     latex = frame_grid(claims[SHOWN], "tab:claims", LATEX_WIDTHS)
-    values = {"counts": headline_counts(claims), "trials": sorted(trials(runs)), "linked": linked(claims)}
+    values = {
+        "counts": headline_counts(claims),
+        "trials": sorted(trials(runs)),
+        **{kind: linked(claims[claims["kind"] == kind]) for kind in (CLAIMED, ADDED)},
+        "rules": claims[["claim", *RULES]].rename(columns=dict(zip(RULES, COLUMNS, strict=True))),
+    }
     tables = (
         Table("claims", claims, "The paper's claims, and what was measured", latex),
         Table("runs", runs.drop(columns=["artefact", "trial"]), "The runs that this was read from"),
     )
-    return Artefact({**values, "rules": claims[["claim", "rule"]]}, tables)
+    return Artefact(values, tables)
 
 
 RECIPE = Recipe(

@@ -11,12 +11,19 @@ from matplotlib.figure import Figure as Drawing
 from mloml.config.schema import Study
 from mloml.errors import DatasetUnavailableError
 from mloml.experiments.study import StudyResult
+from mloml.learners.moml import RENEW_EVERY
 from mloml.report.document import Artefact, Figure, Table
 from mloml.report.figures.style import COLUMN_WIDTH, style_of
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Measured, Recipe
 
 METHODS = {"opml": "OPML", "moml": "MOML\n(M only)", "moml_frame": "MOML\n(M = L'L)"}
+WIDTHS = (
+    100,
+    200,
+    300,
+    400,
+)  # numbers of features, at equal distances, for which multiplications are counted
 
 
 def measure(study: Study) -> Measured:
@@ -49,7 +56,29 @@ def build(result: StudyResult, runs: pd.DataFrame) -> Artefact:
     ratios = ratios[["moml", "moml_frame"]].div(ratios["opml"], axis=0).rename(titles).reset_index()
     figure = Figure("fig4", partial(running_time_figure, numbers, titles), RECIPE.title, numbers)
     values = {"ratios": ratios, "runs": int(numbers["runs"].max()) if len(numbers) else 0}
-    return Artefact(values, (Table("runs", runs, "Every run"),), (figure,))
+    counted = Table("operations", operations_frame(), "Multiplications of a step")
+    return Artefact(values, (Table("runs", runs, "Every run"), counted), (figure,))
+
+
+def multiplications(method: str, d: int) -> int:
+    """Return how many products an active step on d features takes, counted in the compiled loops.
+
+    A step maps p and q by one matrix or more (2 d² each), takes inner products, and adds a matrix of rank 2
+    (2 d² and what makes its vectors). "renewal" computes M and its inverse anew.
+    """
+    return {
+        "opml": 4 * d * d + 17 * d + 12,
+        "moml": 4 * d * d + 6 * d,
+        "moml_frame": 10 * d * d + 28 * d + 21,
+        "renewal": 2 * d**3,
+    }[method]
+
+
+def operations_frame() -> pd.DataFrame:
+    """Return the multiplications of every kind of step, and after how many steps it is due."""
+    every = dict.fromkeys(METHODS, 1) | {"renewal": RENEW_EVERY}
+    rows = [(name, d, multiplications(name, d), often) for d in WIDTHS for name, often in every.items()]
+    return pd.DataFrame(rows, columns=["method", "features", "multiplications", "every"])
 
 
 def time_numbers(runs: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,14 @@ COMPARISONS = {
     "against_euclidean": Comparison("mloml_r", "euclidean"),
 }
 REFERENCES = dict.fromkeys(CURVES, "euclidean")
+THROUGHOUT = [Comparison("mloml_r", "moml"), Comparison("mloml_r", "moml_split")]
 
-build = partial(curves_artefact, name="fig7", along="scan", comparisons=COMPARISONS, references=REFERENCES)
+build = partial(
+    curves_artefact,
+    name="fig7",
+    along="scan",
+    comparisons=COMPARISONS,
+    references=REFERENCES,
+    throughout=THROUGHOUT,
+)
 RECIPE = Recipe("fig7", "Figure 7: scans", "Error against the number of scans.", build)
