@@ -57,7 +57,7 @@ def test_make_help_says_what_every_artefact_is():
 def test_its_blocks_are_what_the_published_results_give():
     for name, blocks in readme.PAGES.items():
         text = (ROOT / name).read_text(encoding="utf-8")
-        assert readme.fill(text, blocks=blocks) == text, f"{name}: run python tools/readme.py"
+        assert readme.fill(text, blocks=blocks) == text, f"{name}: run python -m tools.readme"
     published = pd.read_csv(REFERENCE / "claims" / "claims.csv", keep_default_na=False)
     assert published.to_dict("records") == claims_frame(read(REFERENCE)).to_dict("records")
 

@@ -1,6 +1,6 @@
 """Fill the marked blocks of README and guide with tables from the published results (``--check`` only looks).
 
-``python tools/readme.py`` writes ``results/reference/claims`` as well. A block stands between
+``python -m tools.readme`` writes ``results/reference/claims`` as well. A block stands between
 ``<!-- NAME -->`` and ``<!-- /NAME -->``. Whatever number of a run these pages show is inside one, so that
 it can be made anew, and checked, from ``results/reference``.
 """
@@ -25,12 +25,17 @@ from mloml.report.publish import DOCUMENT
 from mloml.report.recipe import find_recipe
 from mloml.report.render import escape, table_lines
 from mloml.report.reproduce import from_documents
+from tools.report import numbers, page
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
 AT = "results/reference"
 FEATURES = (21, 57, 100, 400)
 AFTER = ("after - plain 5-NN", "untrained - plain 5-NN")
+STREAMS = {
+    "euclidean": "k-NN", "moml": "MOML", "slmoml": "SLMOML", "mloml_t": "MLOML", "mloml_r": "MLOML relu",
+    "restarted_knn": "k-NN restarted", "arf": "ARF", "sgd": "SGD", "last_label": "last label", "majority": "majority",
+}  # fmt: skip
 METHODS = {
     "MLOML-r, three layers, FP, a factor kept in every step": "MLOML-r, 3 layers, FP",
     "MOML, metric only": "MOML, M only",
@@ -57,6 +62,11 @@ def verdicts(reference: Path) -> str:
         rows.append([linked, *(row[column] for column in COLUMNS)])
     rows.insert([claim.added for claim in CLAIMS].index(True), ["*further questions*", "", "", ""])
     return table_lines(["claim", *COLUMNS], rows)
+
+
+def findings(reference: Path) -> str:
+    """Return what is strongest, in a few lines; the words are in ``docs/report/findings.md``."""
+    return page(numbers(reference), "findings.md").strip()
 
 
 def headline(reference: Path, name: str) -> str:
@@ -127,6 +137,17 @@ def drift(reference: Path) -> str:
     return table_lines(["", *(f"{rows}: {what}" for rows in of for what in ("trained", "untrained"))], lines)
 
 
+def on_streams(reference: Path) -> str:
+    """Return the accuracies of some methods on every stream."""
+    folder = reference / "streams"
+    if not folder.is_dir():  # until the next run of the whole reference
+        folder = reference.parent / "provisional" / "streams"
+    table = pd.read_csv(folder / "accuracy.csv", dtype=str).set_index("method").drop(columns="note")
+    shown = table.loc[list(STREAMS)].apply(lambda column: column.str.rstrip("*"))
+    lines = [[str(stream), *shown[stream]] for stream in shown]
+    return table_lines(["stream", *STREAMS.values()], lines)
+
+
 def cone(reference: Path) -> str:
     """Return how many steps of the largest step size would leave the cone, by data set."""
     steps = pd.read_csv(reference / "theory" / "theorem1.csv")
@@ -156,13 +177,14 @@ def _table2(reference: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]
 
 
 PAGES: dict[str, dict[str, Callable[[Path], str]]] = {
-    "README.md": {"picture": picture, "verdicts": verdicts},
+    "README.md": {"picture": picture, "findings": findings, "verdicts": verdicts},
     "docs/guide/choosing.md": {"ranks": ranks, "helps": helps},
     "docs/comparison.md": {"lmnn": lmnn, "speed": speed},
     "docs/reproducibility.md": {"cone": cone},
     "docs/reproduction/interpretations.md": {"tried": tried},
     "docs/guide/learning.md": {"activations": activations},
     "docs/guide/streams.md": {"drift": drift},
+    "docs/guide/expect.md": {"on_streams": on_streams},
 }
 
 

@@ -3,7 +3,7 @@
 ``MLOML_DATA=folder python tools/reference.py`` takes some hours on two cores; names
 (``table2 fig5``) make only these. Runs share ``results/store``, so that a call that was broken off goes on
 where it was. A folder is replaced only when its run has ended without a failure, and nothing starts while the
-checkout has changes: the manifests name one revision. At the end ``python tools/readme.py`` fills the pages.
+checkout has changes: the manifests name one revision. At the end ``python -m tools.readme`` fills the pages.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def main() -> int:
     for name in names:
         if name not in failed:
             copy(AGAIN.get(name, name), source_of(name))
-    subprocess.run([sys.executable, "tools/readme.py"], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-m", "tools.readme"], cwd=ROOT, check=True)
     if failed:
         print(f"not replaced, because a run failed: {', '.join(failed)}", file=sys.stderr)
     return int(bool(failed))

@@ -1,6 +1,6 @@
 """Fill the numbers of the reproducibility report from the published results, and print it as a PDF.
 
-``python tools/report.py`` writes ``docs/report/report.md`` from ``template.md`` beside it; ``--pdf`` also prints
+``python -m tools.report`` writes ``docs/report/report.md`` from ``template.md`` beside it; ``--pdf`` also prints
 ``report.pdf`` with Chromium, which ``MLOML_CHROMIUM`` may name. ``--check`` only says whether the page is what
 the published results give. The sentences are in the template; ``tests/published/test_report.py`` recomputes
 every number.
@@ -167,12 +167,12 @@ def _beyond(csv: Tables) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def page(found: dict[str, Any]) -> str:
-    """Return the report in Markdown."""
+def page(found: dict[str, Any], template: str = "template.md") -> str:
+    """Return the report, or another page, in Markdown."""
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     environment.filters |= {f"f{digits}": f"{{:.{digits}f}}".format for digits in (1, 2, 3)}
     environment.filters |= {"pct": "{:.0%}".format, "rows": table_lines}
-    return environment.from_string((FOLDER / "template.md").read_text(encoding="utf-8")).render(n=found)
+    return environment.from_string((FOLDER / template).read_text(encoding="utf-8")).render(n=found)
 
 
 def print_pdf(markdown: str, target: Path) -> None:

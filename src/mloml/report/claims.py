@@ -81,7 +81,7 @@ class Part:
         if set(trials) & {*self.artefacts}:
             said, word = f"a trial run; in full: `{command}`", TRIAL_ONLY
         elif any(frame is None or frame.empty for frame in frames):
-            said = f"not run yet: `{command}`"
+            said = f"not among these results; `{command}` makes them"
         else:
             try:
                 for column, wanted in self.rows.items():
