@@ -12,7 +12,7 @@ import pandas as pd
 
 from mloml import paper
 from mloml.experiments.selection import choose_per_dataset, choose_per_split, oracle
-from mloml.paper.statistics import Ranking, holm, outcome, welch, wilcoxon
+from mloml.paper.statistics import Ranking, holm, outcome, wilcoxon
 from mloml.report.comparison import compare_with_paper
 from mloml.report.document import Artefact, Figure, Grid, Table, number
 from mloml.report.figures.comparisons import critical_difference_figure
@@ -145,23 +145,12 @@ def _errors(records: list[dict[str, Any]]) -> list[float]:
 
 
 def closeness(selections: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Compare each selection with the paper: agreeing cells and the sum of squared Welch statistics.
-
-    If a selection is the paper's, that sum is near the number of cells.
-    """
-    printed = {(cell["dataset"], cell["algorithm"]): cell for cell in published.to_dict("records")}
-    rows = []
+    """Compare each selection with the paper: if it is the paper's, the mean z² is near 1."""
+    groups = {}
     for name, title in SELECTIONS.items():
-        tests = []
-        for cell in selections.to_dict("records"):
-            theirs = printed.get((paper.paper_row(cell["dataset"]), cell["algorithm"]))
-            if theirs is not None and cell["splits"] > 1:
-                ours = (cell[f"{name}_mean"], cell[f"{name}_std"], cell["splits"])
-                tests.append(welch(*ours, theirs["error"], theirs["std"], paper.SPLITS))
-        agreeing = sum(outcome(test.difference, test.p_value) == "tie" for test in tests)
-        square = sum(test.statistic**2 for test in tests)
-        rows.append((title, len(tests), agreeing, f"{square:.1f}"))
-    return pd.DataFrame(rows, columns=["step size chosen", "cells", "agree with the paper", "sum of z²"])
+        means = selections.rename(columns={f"{name}_mean": "mean", f"{name}_std": "std"})
+        groups[title] = paper.compare_means(means, pd.DataFrame(), published)
+    return paper.agreement_worth(groups, "step size chosen")
 
 
 def selections_grid(selections: pd.DataFrame, labels: Labels) -> Grid:

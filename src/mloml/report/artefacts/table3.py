@@ -14,7 +14,7 @@ from mloml import paper
 from mloml.arrays import Array
 from mloml.paper.statistics import median_time
 from mloml.report.comparison import agreement_counts, compare_with_paper
-from mloml.report.document import Artefact, Figure, Grid, Table
+from mloml.report.document import MARKS, Artefact, Figure, Grid, Table
 from mloml.report.figures.curves import by_split, curve_frame, curves_figure, plotted_numbers
 from mloml.report.gains import count_gains, gains_of, one_row_each
 from mloml.report.labels import Labels, labels_of
@@ -58,6 +58,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     values = {
         **compared.values,
         "only_here": agreement_counts(compared.verdicts[only_here]),
+        "wrong_marks": wrong_marks(),
         "rate": result.study.protocol.bp_rate,
         "all_rates": count_gains(leads, ["step"]).set_index("step").to_dict("index"),
         "rates": count_gains(leads, ["activation", "step"]).rename(columns={"step": "BP's rate"}),
@@ -88,6 +89,17 @@ def measure(study: Study) -> pd.DataFrame:
     from mloml.paper.timing import cost_per_triplet
 
     return cost_per_triplet()
+
+
+def wrong_marks() -> pd.DataFrame:
+    """Return the marks of the paper's Table III that its own means and counts contradict."""
+    table = paper.table3()
+    errors = table.set_index(["dataset", "algorithm"])["error"]
+    wrong = table[table["mark"] != table["corrected_mark"]]
+    fp = errors.loc[pd.MultiIndex.from_frame(wrong[["dataset", "reference"]])].to_list()
+    shown = {"error of FP": fp, "printed mark": wrong["mark"].map(MARKS)}
+    shown["mark by means and counts"] = wrong["corrected_mark"].map(MARKS)
+    return wrong[["dataset", "algorithm", "error"]].assign(**shown)
 
 
 def strategy_of(algorithm: str) -> tuple[str, str]:
