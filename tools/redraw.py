@@ -56,6 +56,7 @@ def _evidence(folder: Path) -> dict[str, pd.DataFrame]:
     return found | {"geometry": found["geometry"].assign(split=0), "weights": weights}
 
 
+PLACE = ["dataset", "algorithm", "split"]
 MEASURED: dict[str, Callable[[Path], Any]] = {
     "table1": lambda folder: pd.read_csv(folder / "table1.csv", dtype_backend="numpy_nullable").fillna(
         {"note": "", "missing": "", "source": ""}
@@ -129,9 +130,12 @@ def _records(cells: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
         file = folder / f"{along}_errors.csv"
         if file.is_file():
             points = pd.read_csv(file)
+            if along not in points:  # files of the reference before the next run have a row per point
+                points = points.melt(PLACE, var_name=along, value_name="error").dropna()
+                points[along] = points[along].astype(int)
             curves = {
                 place: part.sort_values(along)["error"].tolist()
-                for place, part in points[points[along] > 0].groupby(["dataset", "algorithm", "split"])
+                for place, part in points[points[along] > 0].groupby(PLACE)
             }
             for record in records:
                 curve = curves.get((record["dataset"], record["algorithm"], record["split"]))

@@ -137,10 +137,8 @@ def test_the_lead_of_fp_over_bp_at_both_rates(stack, rate, end):
 
 
 def test_who_leads_after_one_scan_and_when_the_other_gets_there():
-    scans = pd.read_csv(oracle.REFERENCE / "table3" / "scan_errors.csv")
-    wide = scans[scans.dataset != "spect"].pivot_table(
-        index=["dataset", "split"], columns=["algorithm", "scan"], values="error"
-    )
+    scans = oracle.points("table3/scan_errors").drop(index="spect")
+    wide = scans.unstack("algorithm").swaplevel(axis=1)  # noqa: PD010
     said = set(numbers(claim("FP vastly")["measured"]))
     for rate in ("bp", "bp_cv"):
         until: dict[str, list[float]] = {"fbp": [], "bp": []}

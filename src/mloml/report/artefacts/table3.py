@@ -14,6 +14,7 @@ from mloml import paper
 from mloml.arrays import Array
 from mloml.paper.statistics import median_time
 from mloml.report.comparison import agreement_counts, compare_with_paper
+from mloml.report.curves import points_table
 from mloml.report.document import MARKS, Artefact, Figure, Grid, Table
 from mloml.report.figures.curves import by_split, curve_frame, curves_figure, plotted_numbers
 from mloml.report.gains import count_gains, gains_of, one_row_each
@@ -79,7 +80,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
         Table("cost", cost, "Cost per triplet of FP, BP and FBP"),
         Table("scans", numbers, "Mean errors after every scan"),
         Table("catching_up", splits, "Scans until BP catches up with FBP, in every split"),
-        Table("scan_errors", curve_frame(result.records, "scan_errors", "scan"), "Test error of every split"),
+        points_table(curve_frame(result.records, "scan_errors", "scan"), "scan"),
     )
     return Artefact(values, tables, (*compared.figures, *_figures(curves, labels, titles, result.finished)))
 
