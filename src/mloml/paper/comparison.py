@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,13 +38,6 @@ WRONG_MARKER = (
 
 OTHER_DRAW = "another draw of the generator than the paper's: the variance between draws "
 KNOWN_DRAWS, UNKNOWN_DRAWS = f"{OTHER_DRAW}is added", f"{OTHER_DRAW}is not known here and not added"
-
-
-class Draw(NamedTuple):
-    """What comparing two draws of a generator adds to the variance of a difference, and a note on it."""
-
-    variance: float = 0.0
-    note: str = ""
 
 
 def compare_means(
@@ -88,28 +81,28 @@ def compare_means(
         theirs = printed.get((paper_row(cell["dataset"]), cell["algorithm"]))
         if theirs is not None and cell["splits"] > 1:
             mark = our_marks.get((cell["dataset"], cell["algorithm"]), {})
-            draw = Draw()
+            draw = (0.0, "")
             if cell["dataset"] in drawn_anew:
                 known = (draws or {}).get(cell["algorithm"])
-                draw = Draw(0.0, UNKNOWN_DRAWS) if known is None else Draw(2 * known, KNOWN_DRAWS)
+                draw = (0.0, UNKNOWN_DRAWS) if known is None else (2 * known, KNOWN_DRAWS)
             rows.append(_compare(cell, theirs, mark, alpha, draw))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _compare(
-    ours: dict[Any, Any], theirs: dict[Any, Any], mark: Mapping[Any, Any], alpha: float, draw: Draw
+    ours: dict[Any, Any], theirs: dict[Any, Any], mark: Mapping[Any, Any], alpha: float, draw: tuple[Any, ...]
 ) -> tuple[object, ...]:
-    """Return a row of the comparison, in the order of :data:`COLUMNS`."""
+    """Return a row of the comparison, in the order of :data:`COLUMNS`; a draw is its variance and a note."""
     printed, measured = (theirs["error"], theirs["std"]), (ours["mean"], ours["std"], ours["splits"])
-    test = welch(*measured, *printed, SPLITS, between=draw.variance)
+    test = welch(*measured, *printed, SPLITS, between=draw[0])
     verdict = OF_GAP[outcome(test.difference, test.p_value, alpha)]
     paper_mark, our_mark = theirs.get("corrected_mark", theirs["mark"]), mark.get("mark_paired", "")
     same = "yes" if paper_mark == our_mark else "no"
     conclusions = (paper_mark, our_mark, mark["mark_corrected"], same) if our_mark else ("",) * 4
-    notes = filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw.note])
+    notes = filter(None, [WRONG_MARKER if paper_mark != theirs["mark"] else "", draw[1]])
     return (
         ours["dataset"], ours["algorithm"], *printed, *measured, *test, verdict,
-        *conclusions, draw.variance, "; ".join(notes),
+        *conclusions, draw[0], "; ".join(notes),
     )  # fmt: skip
 
 

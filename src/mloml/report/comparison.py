@@ -95,11 +95,9 @@ def agreement_counts(verdicts: pd.DataFrame) -> dict[str, int]:
 
 def kinds_of(verdicts: pd.DataFrame, notes: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the compared algorithms by kind."""
-    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for name in dict.fromkeys(verdicts["algorithm"]):
-        other = KINDS[2 if RECONSTRUCTION in notes.get(name, "") else 1]
-        found[KINDS[0] if name.startswith(OWN) else other].append(name)
-    return {kind: names for kind, names in found.items() if names}
+    rebuilt = {name for name, note in notes.items() if RECONSTRUCTION in note}
+    places = {n: 0 if n.startswith(OWN) else 1 + (n in rebuilt) for n in verdicts["algorithm"]}
+    return {KINDS[k]: [n for n in places if places[n] == k] for k in sorted({*places.values()})}
 
 
 def kind_counts(verdicts: pd.DataFrame, kinds: Mapping[str, list[str]]) -> pd.DataFrame:

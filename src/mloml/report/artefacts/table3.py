@@ -95,12 +95,9 @@ def measure(study: Study) -> pd.DataFrame:
 def wrong_marks() -> pd.DataFrame:
     """Return the marks of the paper's Table III that its own means and counts contradict."""
     table = paper.table3()
-    errors = table.set_index(["dataset", "algorithm"])["error"]
-    wrong = table[table["mark"] != table["corrected_mark"]]
-    fp = errors.loc[pd.MultiIndex.from_frame(wrong[["dataset", "reference"]])].to_list()
-    shown = {"error of FP": fp, "printed mark": wrong["mark"].map(MARKS)}
-    shown["mark by means and counts"] = wrong["corrected_mark"].map(MARKS)
-    return wrong[["dataset", "algorithm", "error"]].assign(**shown)
+    fp = table[["dataset", "algorithm", "error"]].set_axis(["dataset", "reference", "error_of_FP"], axis=1)
+    wrong = table[table["mark"] != table["corrected_mark"]].replace(MARKS).merge(fp)
+    return wrong[["dataset", "algorithm", "error", "error_of_FP", "mark", "corrected_mark"]]
 
 
 def strategy_of(algorithm: str) -> tuple[str, str]:
@@ -179,26 +176,16 @@ def scan_curves(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.Data
 
 
 def convergence_frame(numbers: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Return mean errors after the first and the last scan, and the scan in which BP's mean catches up.
-
-    ``*_catches_up`` is the first scan at which BP's mean error is no higher than FBP's after one scan;
-    empty when it never is. :func:`catching_up_frame` has single splits.
-    """
+    """Return mean errors after the first and the last scan, where BP and FBP have recorded their scans."""
     means = numbers.groupby(["dataset", "algorithm"], sort=False)["mean"]
-    curves: Any = {place: curve.to_numpy() for place, curve in means}
+    ends: Any = means.agg(["first", "last"]).to_dict("index")
     rows = []
     for base, dataset in product(activations(labels.algorithms), labels.datasets):
-        known = {strategy: curves.get((dataset, variant(base, strategy))) for strategy in STRATEGIES}
-        if known["fbp"] is None or known["bp"] is None:
-            continue
-        row: dict[str, Any] = {"dataset": dataset, "activation": base}
-        for strategy, curve in known.items():
-            row[f"{strategy}_first"] = None if curve is None else curve[0]
-            row[f"{strategy}_last"] = None if curve is None else curve[-1]
-        for rate in RATES:
-            caught_up = None if known[rate] is None else first_scan(known[rate] <= known["fbp"][0])
-            row[f"{rate}_catches_up"] = caught_up
-        rows.append({**row, "counted": dataset not in labels.uncounted})
+        known = {name: ends.get((dataset, variant(base, name)), {}) for name in STRATEGIES}
+        if known["fbp"] and known["bp"]:
+            row = {f"{name}_{end}": known[name].get(end) for name in STRATEGIES for end in ("first", "last")}
+            counted = dataset not in labels.uncounted
+            rows.append({"dataset": dataset, "activation": base, **row, "counted": counted})
     return pd.DataFrame(rows)
 
 
