@@ -102,13 +102,18 @@ def wtl(marks) -> str:
     return "/".join(str(found.count(word)) for word in ("win", "tie", "loss"))
 
 
-def welch_verdict(mine: pd.Series, mean: float, std: float) -> str:
-    """Say whether a mean agrees with a printed one, whose rounding has the variance .001²/12."""
-    a, b, rounding = mine.var(ddof=1) / len(mine), std**2 / 30, 0.001**2 / 12
+def welch(mine: pd.Series, mean: float, std: float, rounding: float = 0.001**2 / 12):
+    """Return a mean less a printed, rounded one in standard errors, that error, and its distribution."""
+    a, b = mine.var(ddof=1) / len(mine), std**2 / 30
     total, freedom = a + b + rounding, a**2 / (len(mine) - 1) + b**2 / 29
-    t = abs(mine.mean() - mean) / np.sqrt(total)
-    p = 2 * (stats.t.sf(t, total**2 / freedom) if freedom > 1e-40 else stats.norm.sf(t))
-    return "agrees" if p >= 0.05 else "higher" if mine.mean() > mean else "lower"
+    error = np.sqrt(total) or 1e-12
+    return (mine.mean() - mean) / error, error, stats.t(total**2 / freedom) if freedom > 1e-40 else stats.norm
+
+
+def welch_verdict(mine: pd.Series, mean: float, std: float) -> str:
+    """Say whether a mean agrees with a printed one."""
+    t, _, distribution = welch(mine, mean, std)
+    return "agrees" if 2 * distribution.sf(abs(t)) >= 0.05 else "higher" if t > 0 else "lower"
 
 
 def printed(table: str) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from mloml import paper
 from mloml.report.artefacts import table3
 from mloml.report.figures.curves import plotted_numbers
 from mloml.report.labels import Labels
@@ -13,6 +14,17 @@ FBP = [0.4, 0.3, 0.2]
 
 def record(name, split, errors):
     return {"dataset": "iris", "algorithm": name, "split": split, "error": errors[-1], "scan_errors": errors}
+
+
+def test_the_marks_of_the_paper_that_its_own_means_contradict() -> None:
+    """A filled mark says that FP's error is lower; in these rows the paper prints a higher one for FP."""
+    found = table3.wrong_marks()
+    assert (found["mark"] == "•").all() and (found["corrected_mark"] == "◦").all()
+    assert (found["error_of_FP"] > found["error"]).all() and len(found) == 3
+    printed = paper.table3().set_index(["dataset", "algorithm"])["error"]
+    for row in found.to_dict("records"):
+        fp = printed[row["dataset"], row["algorithm"].removesuffix("_fbp")]
+        assert (row["error_of_FP"], row["error"]) == (fp, printed[row["dataset"], row["algorithm"]])
 
 
 def test_mean_errors_after_the_first_and_the_last_scan() -> None:
