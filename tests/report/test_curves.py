@@ -13,7 +13,7 @@ from mloml.report.curves import (
     count_differences,
     from_first_to_last,
     points_table,
-)  # fmt: skip
+)
 from mloml.report.figures.curves import curve_frame
 from mloml.report.figures.style import style_of
 
@@ -59,9 +59,8 @@ def test_both_tests_are_scipys_and_nadeau_and_bengios(records):
 
 def test_a_cell_is_one_row_with_its_error_at_every_layer(records):
     table = points_table(curve_frame(records, "layer_errors", "layer"), "layer").frame
-    assert table.columns.tolist() == ["dataset", "algorithm", "split", 0, 1, 2, 3] and len(table) == len(
-        records
-    )
+    assert table.columns.tolist() == ["dataset", "algorithm", "split", 0, 1, 2, 3]
+    assert len(table) == len(records)
     rows = table.set_index(["dataset", "algorithm", "split"])
     for cell in records:
         row = rows.loc[cell["dataset"], cell["algorithm"], cell["split"]]

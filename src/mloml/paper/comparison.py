@@ -194,7 +194,7 @@ def compare_gains(
     reference : str
     alpha : float
     """
-    printed = comparison.set_index(["dataset", "algorithm"])["paper_mean"].to_dict()
+    printed: dict[Any, Any] = comparison.set_index(["dataset", "algorithm"])["paper_mean"].to_dict()
     rows = []
     for dataset, name in printed:
         if name in OWN and (dataset, reference) in printed:

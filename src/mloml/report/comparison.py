@@ -73,17 +73,15 @@ def compare_with_paper(
     }
     label = f"tab:{name.lower().replace(' ', '-')}-paper"
     grid = comparison_grid(results, verdicts, label)
-    tables = [
+    tables = (
         Table("paper_comparison_counts", paper.verdict_counts(verdicts), "Verdicts by algorithm"),
         Table("paper_comparison", verdicts, "Ours (the paper's)", latex=grid),
         Table("paper_comparison_kinds", kind_counts(verdicts, kinds), "Verdicts by kind of method"),
         Table("agreement_worth", worth, "What agreement is worth"),
+        *([Table("gains_over_euclidean", gains, "Gains over Euclidean distance")] if len(gains) else []),
         Table("readings", interpretations, "Interpretations of the paper, and how cells agree"),
-    ]
-    if len(gains):
-        title = "Gains over Euclidean distance, ours and the paper's"
-        tables.append(Table("gains_over_euclidean", gains, title))
-    return Comparison(verdicts, values, tuple(tables), _agreement(verdicts, labels, name, ready))
+    )
+    return Comparison(verdicts, values, tables, _agreement(verdicts, labels, name, ready))
 
 
 def agreement_counts(verdicts: pd.DataFrame) -> dict[str, int]:

@@ -200,11 +200,9 @@ class Html(Markdown):
         return self._keep("figure", self._macros.figure(figure, words))
 
     def draw_rest(self, names: Sequence[str]) -> str:
-        """Return the token of places for folded tables, which the page reads; of a grid the text has more."""
-        tables = {n: f'<div data-csv="{n}">{markup(self.headings.get(n, ""))}</div>' for n in names}
-        grids = {name: grid for name in names if isinstance(grid := self.tables[name], Grid)}
-        tables |= {name: self._macros.too_long(name, len(grid.rows)) for name, grid in grids.items()}
-        return self._keep("rest", "".join(tables.values()))
+        """Return the token of places for folded tables, which the page reads from their files."""
+        places = (f'<div data-csv="{name}">{markup(self.headings.get(name, ""))}</div>' for name in names)
+        return self._keep("rest", "".join(places))
 
     def _keep(self, kind: str, html: str) -> str:
         token = f"{kind}-{self._token}-{len(self._parts)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -130,18 +131,11 @@ def selections_frame(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd
         for algorithm in labels.algorithms:
             mine = sorted(groups.get((dataset, algorithm), []), key=lambda record: record["split"])
             if len(mine) == labels.splits and max(len(record["grid"]) for record in mine) > 1:
-                rows.append((dataset, algorithm, len(mine), *_errors(mine)))
+                errors = (np.array([choice.error for choice in choose(mine)]) for choose in CHOOSE.values())
+                found = ((part.mean(), part.std(ddof=1) if len(part) > 1 else nan) for part in errors)
+                rows.append((dataset, algorithm, len(mine), *chain(*found)))
     columns = [f"{name}_{part}" for name in SELECTIONS for part in ("mean", "std")]
     return pd.DataFrame(rows, columns=["dataset", "algorithm", "splits", *columns])
-
-
-def _errors(records: list[dict[str, Any]]) -> list[float]:
-    """Return mean and deviation of the error under each of the selections."""
-    found = []
-    for name in SELECTIONS:
-        errors = np.array([choice.error for choice in CHOOSE[name](records)])
-        found += [float(errors.mean()), float(errors.std(ddof=1)) if len(errors) > 1 else float("nan")]
-    return found
 
 
 def closeness(selections: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
