@@ -25,6 +25,7 @@ from mloml import paper
 from mloml.config.compose import compose_study
 from mloml.experiments.manifest import MANIFEST, Source, git_revision
 from mloml.experiments.study import StudyResult
+from mloml.report.artefacts.depth import FIXED
 from mloml.report.artefacts.table2 import closeness, selections_grid
 from mloml.report.labels import labels_of
 from mloml.report.publish import context_of, publish
@@ -56,6 +57,7 @@ def _evidence(folder: Path) -> dict[str, pd.DataFrame]:
     return found | {"geometry": found["geometry"].assign(split=0), "weights": weights}
 
 
+PLACE = ["dataset", "algorithm", "split"]
 MEASURED: dict[str, Callable[[Path], Any]] = {
     "table1": lambda folder: pd.read_csv(folder / "table1.csv", dtype_backend="numpy_nullable").fillna(
         {"note": "", "missing": "", "source": ""}
@@ -115,6 +117,7 @@ def _result(recipe: Recipe, folder: Path, variant: Sequence[str]) -> StudyResult
         frame = pd.read_csv(folder / "cells.csv", keep_default_na=False)
         records = _records(frame, folder)
         _add_counts(records, folder, study.protocol.window)
+        _add_depths(records, frame, folder)
     return StudyResult(
         replace(study, name=recipe.name), folder, frame, records, pd.DataFrame(), {},
         sources={name: Source(**source) for name, source in manifest["datasets"].items()},
@@ -129,9 +132,12 @@ def _records(cells: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
         file = folder / f"{along}_errors.csv"
         if file.is_file():
             points = pd.read_csv(file)
+            if along not in points:  # files of the reference before the next run have a row per point
+                points = points.melt(PLACE, var_name=along, value_name="error").dropna()
+                points[along] = points[along].astype(int)
             curves = {
                 place: part.sort_values(along)["error"].tolist()
-                for place, part in points[points[along] > 0].groupby(["dataset", "algorithm", "split"])
+                for place, part in points[points[along] > 0].groupby(PLACE)
             }
             for record in records:
                 curve = curves.get((record["dataset"], record["algorithm"], record["split"]))
@@ -154,6 +160,25 @@ def _add_counts(records: list[dict[str, Any]], folder: Path, window: int | None)
         record |= {name: json.loads(counted[name]) for name in ("hits", "confusion")}
         record |= {name: counted[name] for name in ("rows", "last_label", "majority", "memory")}
         record["seconds"] = {"row": counted["seconds"]}
+
+
+def _add_depths(records: list[dict[str, Any]], cells: pd.DataFrame, folder: Path) -> None:
+    """Add the chosen depths, and the errors with fixed ones, which are beside the variants of their study."""
+    file = folder.parent / "fixed_depths.csv"
+    if not file.is_file():
+        return
+    table = pd.read_csv(file).set_index(["study", "dataset", "algorithm"]).loc[folder.name]
+    for record, chosen in zip(records, cells["chosen"], strict=True):
+        record["chosen"], stack = json.loads(chosen), record["algorithm"].removesuffix("_auto")
+        if stack != record["algorithm"]:
+            names = {depth: f"{stack}_{depth}" for depth in FIXED}
+            errors = table.loc[record["dataset"], str(record["split"])].loc[list(names.values())]
+            rows = rows_behind(record["error"], errors.tolist())
+            record["grid"] = [
+                {"params": {"n_layers": depth, "gamma": 0.0}, "cv_error": 0.0}
+                | {"test_error": round(errors[name] * rows) / rows}
+                for depth, name in names.items()
+            ]
 
 
 def rows_behind(error: float, curve: Sequence[float]) -> int:

@@ -1,5 +1,6 @@
 """Verdicts on single cells with known answers, and their counts."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -92,6 +93,57 @@ def test_counts_add_up_per_algorithm_and_overall() -> None:
     assert (
         counts["cells"] == counts[["agrees", "differs: ours lower", "differs: ours higher"]].sum(axis=1)
     ).all()
+
+
+def test_agreement_is_worth_more_where_the_error_of_a_mean_is_small() -> None:
+    printed = paper.table2().query("dataset == 'iris' and algorithm == 'moml'").iloc[0]
+    rows = {}
+    for std in (0.001, 0.02, 0.2):
+        ours = summary(("iris", "moml", printed["error"] + 0.002, std, 30))
+        rows[str(std)] = paper.compare_means(ours, marks(), paper.table2())
+    worth = paper.agreement_worth(rows | {"none": rows["0.2"][:0]}).set_index("our means beside")
+    assert worth[["agrees", "within .01", "within .02"]].to_numpy().tolist() == [
+        [1, 1, 1],
+        [1, 0, 1],
+        [1, 0, 0],
+    ]
+    for std, row in zip((0.001, 0.02, 0.2), worth.to_dict("records"), strict=True):
+        test = stats.ttest_ind_from_stats(0.002, std, 30, 0.0, printed["std"], 30, equal_var=False)
+        assert row["mean z²"] == pytest.approx(test.statistic**2, rel=0.02)  # and rounding
+
+
+def test_without_the_rounding_a_mean_printed_without_deviation_agrees_only_if_equal() -> None:
+    cells = summary(("iris", "oasis", 1 / 3, 0.0, 30), ("lsvt", "oasis", 0.333, 0.0, 30))
+    verdicts = paper.compare_means(cells, marks(), paper.table2())
+    assert paper.agreement_worth({"oasis": verdicts}).iloc[0, 1:4].tolist() == [2, 2, 1]
+
+
+def test_wrong_columns_are_all_other_columns_on_the_same_set() -> None:
+    names = ("moml", "mloml_t", "lego")
+    cells = [(d, name, 0.1, 0.02, 30) for d in ("iris", "wine") for name in names]
+    verdicts = paper.compare_means(summary(*cells), marks(), paper.table2())
+    wrong = paper.other_columns(verdicts, names[:2], names)
+    assert len(wrong) == 2 * 2 * 2 and not (wrong["algorithm"] == wrong["algorithm_printed"]).any()
+    printed = paper.table2().set_index(["dataset", "algorithm"])["error"]
+    assert (wrong["our_mean"] == 0.1).all()
+    for row in wrong.to_dict("records"):
+        assert row["paper_mean"] == printed[row["dataset"], row["algorithm_printed"]]
+
+
+def test_gains_are_paired_and_the_papers_vary_as_ours_do() -> None:
+    rng = np.random.default_rng(0)
+    before = 0.035 + 0.02 * rng.normal(size=30)
+    gains = 0.002 + 0.01 * rng.normal(size=30)
+    errors = {("iris", "euclidean"): before, ("iris", "moml"): before - gains}
+    cells = [(*place, found.mean(), found.std(ddof=1), 30) for place, found in errors.items()]
+    verdicts = paper.compare_means(summary(*cells), marks(), paper.table2())
+    (row,) = paper.compare_gains(verdicts, errors).to_dict("records")
+    assert (row["our_gain"], row["paper_gain"]) == (pytest.approx(gains.mean()), pytest.approx(0.01))
+    # Two samples of thirty gains with the same deviation, a t-test of one with the other's mean.
+    test = stats.ttest_ind_from_stats(gains.mean(), gains.std(ddof=1), 30, 0.01, gains.std(ddof=1), 30)
+    assert (row["difference"] / row["standard_error"]) == pytest.approx(test.statistic, rel=0.03)
+    assert row["verdict"] == "differs: ours lower" and (verdicts["verdict"] == "agrees").all()
+    assert paper.compare_gains(verdicts, errors, reference="lego").empty
 
 
 def test_a_single_split_is_not_compared() -> None:

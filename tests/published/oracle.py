@@ -30,6 +30,15 @@ def errors(run: str) -> pd.DataFrame:
     return cells.pivot_table(index=["dataset", "split"], columns="algorithm", values="error")
 
 
+def points(name: str) -> pd.DataFrame:
+    """Return the errors of every layer or scan: rows are cells, columns the numbers of layers or scans."""
+    table, cell = pd.read_csv(REFERENCE / f"{name}.csv"), ["dataset", "algorithm", "split"]
+    if "error" in table:  # files of the reference before the next run have a row per point
+        (along,) = {"layer", "scan"} & set(table)
+        return table.pivot_table(index=cell, columns=along, values="error")
+    return table.set_index(cell).rename(columns=int)
+
+
 def csv(name: str) -> pd.DataFrame:
     """Return a published table; an empty field is an empty text."""
     return pd.read_csv(REFERENCE / f"{name}.csv", keep_default_na=False)
@@ -87,13 +96,18 @@ def wtl(marks) -> str:
     return "/".join(str(found.count(word)) for word in ("win", "tie", "loss"))
 
 
-def welch_verdict(mine: pd.Series, mean: float, std: float) -> str:
-    """Say whether a mean agrees with a printed one, whose rounding has the variance .001²/12."""
-    a, b, rounding = mine.var(ddof=1) / len(mine), std**2 / 30, 0.001**2 / 12
+def welch(mine: pd.Series, mean: float, std: float, rounding: float = 0.001**2 / 12):
+    """Return a mean less a printed, rounded one in standard errors, that error, and its distribution."""
+    a, b = mine.var(ddof=1) / len(mine), std**2 / 30
     total, freedom = a + b + rounding, a**2 / (len(mine) - 1) + b**2 / 29
-    t = abs(mine.mean() - mean) / np.sqrt(total)
-    p = 2 * (stats.t.sf(t, total**2 / freedom) if freedom > 1e-40 else stats.norm.sf(t))
-    return "agrees" if p >= 0.05 else "higher" if mine.mean() > mean else "lower"
+    error = np.sqrt(total) or 1e-12
+    return (mine.mean() - mean) / error, error, stats.t(total**2 / freedom) if freedom > 1e-40 else stats.norm
+
+
+def welch_verdict(mine: pd.Series, mean: float, std: float) -> str:
+    """Say whether a mean agrees with a printed one."""
+    t, _, distribution = welch(mine, mean, std)
+    return "agrees" if 2 * distribution.sf(abs(t)) >= 0.05 else "higher" if t > 0 else "lower"
 
 
 def printed(table: str) -> pd.DataFrame:

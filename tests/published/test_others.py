@@ -13,9 +13,9 @@ DEEP = ("mloml_r_5", 5)
 def along(figure: str, one: tuple[str, int], other: tuple[str, int]) -> pd.DataFrame:
     """Return mean difference and both tests' marks of a point of a curve against another: a win is a fall."""
     name = "scan" if figure == "fig7" else "layer"
-    points = pd.read_csv(REFERENCE / figure / f"{name}_errors.csv")
-    points = points.set_index(["algorithm", name, "dataset", "split"])["error"].sort_index()
-    differences = points.loc[other] - points.loc[one]
+    points = oracle.points(f"{figure}/{name}_errors")
+    mine, theirs = (points.xs(method, level="algorithm")[point] for method, point in (one, other))
+    differences = theirs - mine
     groups = dict(list(differences.groupby(level="dataset")))
     assert all(len(part) == 30 for part in groups.values())
     rows = {dataset: (-part.mean(), *both_marks(part)) for dataset, part in groups.items()}
@@ -94,8 +94,7 @@ def test_answers_on_the_figures_follow_their_rule(beginning, figure):
 
 
 def test_a_stack_and_moml_after_equally_many_scans():
-    points = pd.read_csv(REFERENCE / "fig7" / "scan_errors.csv")
-    wide = points.pivot_table(index=["dataset", "split"], columns=["algorithm", "scan"], values="error")
+    wide = points("fig7/scan_errors").unstack("algorithm").swaplevel(axis=1)  # noqa: PD010
     table, row = csv("fig7/equal_scans"), claim("Figure 7: MLOML")
     answers = []
     for other in ("moml", "moml_split"):
@@ -116,10 +115,8 @@ def test_a_stack_and_moml_after_equally_many_scans():
 
 
 def test_layers_are_followed_from_each_to_the_next():
-    points = pd.read_csv(REFERENCE / "theory/layer_errors.csv").set_index(["layer", "dataset", "split"])[
-        "error"
-    ]
-    steps = [points.loc[layer] - points.loc[layer + 1] for layer in range(1, 5)]  # positive: it falls
+    points = oracle.points("theory/layer_errors")
+    steps = [points[layer] - points[layer + 1] for layer in range(1, 5)]  # positive: it falls
     marks = [both_marks(part) for step in steps for _, part in step.groupby(level="dataset")]
     worse = np.concatenate([step.to_numpy() < -1e-12 for step in steps])
     corrected = [mark for _, mark in marks]

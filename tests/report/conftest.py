@@ -71,10 +71,14 @@ def write(tmp_path):
 
 
 @pytest.fixture
-def results(tmp_path, table2, write):
-    """Table II with its manifest and a failure; the rest is missing."""
+def results(tmp_path, table2, errors, write):
+    """Table II with its cells, its manifest and a failure; the rest is missing."""
     folder = tmp_path / "results" / "table2"
     write(table2, folder, TEMPLATE)
+    cells = [(*place, "ok", error) for place, found in errors.items() for error in found]
+    cells.append(("pems", "moml", "missing", None))
+    columns = ["dataset", "algorithm", "status", "error"]
+    pd.DataFrame(cells, columns=columns).to_csv(folder / "cells.csv", index=False)
     manifest = {"config": {"protocol": {"name": "paper"}}, "git": {"revision": "0123456789abcdef"}}
     (folder / "manifest.json").write_text(json.dumps(manifest | {"state": "complete"}))
     (folder / "failures.csv").write_text("dataset,algorithm,error\niris,lmnn,<b>no</b>\n")
@@ -85,12 +89,7 @@ def _row(errors, dataset):
     means = {name: float(np.mean(errors[dataset, name])) for name in TITLES}
     best = min(means, key=means.get)
     entries = (
-        Entry(
-            mean,
-            float(np.std(errors[dataset, name], ddof=1)),
-            best=name == best,
-            errors=errors[dataset, name],
-        )
+        Entry(mean, float(np.std(errors[dataset, name], ddof=1)), best=name == best)
         for name, mean in means.items()
     )
     return Row(dataset, dataset, tuple(entries))

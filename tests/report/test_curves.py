@@ -15,6 +15,7 @@ from mloml.report.curves import (
     count_differences,
     curves_artefact,
     from_first_to_last,
+    points_table,
 )
 from mloml.report.figures.curves import curve_frame
 from mloml.report.figures.style import style_of
@@ -57,6 +58,17 @@ def test_both_tests_are_scipys_and_nadeau_and_bengios(records):
         assert rows.loc[name, "p_corrected"] == pytest.approx(p)
         assert rows.loc[name, "error"] == pytest.approx(mine.mean())
         assert (rows.loc[name, "point"], rows.loc[name, "reference_point"]) == (3, 0)
+
+
+def test_a_cell_is_one_row_with_its_error_at_every_layer(records):
+    table = points_table(curve_frame(records, "layer_errors", "layer"), "layer").frame
+    assert table.columns.tolist() == ["dataset", "algorithm", "split", 0, 1, 2, 3]
+    assert len(table) == len(records)
+    rows = table.set_index(["dataset", "algorithm", "split"])
+    for cell in records:
+        row = rows.loc[cell["dataset"], cell["algorithm"], cell["split"]]
+        expected = cell.get("layer_errors") or [cell["error"]]
+        assert row.dropna().tolist() == expected and row.notna()[0] == ("layer_errors" not in cell)
 
 
 def test_falls_and_rises_are_counted_and_named(records):

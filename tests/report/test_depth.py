@@ -50,6 +50,16 @@ def test_fixed_depths_are_the_grids_entries_with_the_smallest_validation_error()
     assert list(study.labels.algorithms)[:4] == ["euclidean", "mloml_r_1", "mloml_r_3", "mloml_r_5"]
 
 
+def test_errors_with_fixed_depths_are_published_split_by_split():
+    study = made(0.02)
+    found = depth.fixed_frame(study).set_index(["algorithm", "dataset"])
+    assert len(found) == 3 * 3 * len(SETS) and set(found["study"]) == {"clean"}
+    np.testing.assert_allclose(
+        found.loc[("mloml_s_1", "iris"), [*range(SPLITS)]].astype(float),
+        np.array(study.errors["mloml_s_auto"]["iris"]) + 0.02,
+    )
+
+
 def test_the_verdicts_follow_the_errors_in_each_group_of_sets():
     for gain, said in ((0.02, "choosing helps"), (-0.02, "choosing harms")):
         over, _ = depth.carry_out(made(gain))

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import BytesIO
 from itertools import pairwise
@@ -77,6 +78,24 @@ def test_a_cell_of_table_two_carries_its_thirty_errors(results, errors):
     assert tuple(map(float, cell["data-errors"].split())) == errors["iris", "mloml_r"]
 
 
+def test_errors_are_those_of_the_run_that_a_table_is_of_and_no_file_has_them_twice(results, table2, write):
+    (grid, _), cells = table2.tables, (results / "table2" / "cells.csv").read_text()
+    clean = replace(grid, name="errors_clean")
+    write(Artefact({}, (grid, clean)), results / "beyond")
+    assert "data-errors" not in (results / "beyond" / "artefact.json").read_text()
+    (results / "beyond" / "clean").mkdir()
+    (results / "beyond" / "clean" / "cells.csv").write_text(cells)
+    own, other = section_of(results, "beyond").html.split('id="beyond-errors_clean"')
+    assert "data-errors" not in own and other.count("data-errors") == cells.count("\n") // 30
+
+
+def test_a_table_that_no_text_mentions_is_read_from_its_file(results):
+    file = results / "table2" / "paper_comparison.csv"
+    file.write_text(file.read_text().replace("-0.2", "-0.25") + "pems,,\n")
+    _, folded = section_of(results, "table2").html.split("<details")
+    assert "Verdicts" in folded and "-0.25" in folded and '<th scope="row">pems</th>' in folded
+
+
 def test_runs_below_an_artefact_tell_its_state_and_where_it_comes_from(results, table2, write):
     folder = results / "protocols"
     write(table2, folder)
@@ -122,7 +141,9 @@ def test_a_picture_that_was_cut_off_or_is_gone_is_named_and_not_shown(results, w
     assert [problem.split(" is not")[0] for problem in problems] == ["theory/cut.png", "theory/gone.png"]
 
 
-@pytest.mark.parametrize("name", ["artefact.json", "manifest.json", "failures.csv"])
+@pytest.mark.parametrize(
+    "name", ["artefact.json", "manifest.json", "failures.csv", "cells.csv", "paper_comparison.csv"]
+)
 @pytest.mark.parametrize(
     "content",
     [b"", b"\x00\x01\xff", b'{"a":', b"[1]", b'{"format": 1}', b'{"format": 2, "html": 3, "name": ""}'],

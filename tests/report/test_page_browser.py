@@ -54,11 +54,13 @@ def results(results, write):
     """Also verdicts, a grid with marks, a picture, and differences from the paper."""
     claims = pd.DataFrame({"claim": [f"c{place}" for place in range(20)], "verdict": VERDICTS * 5})
     values = {"claims": claims, "counts": claims["verdict"].value_counts().to_dict()}
-    entries = [Entry(0.123, 0.012, mark, errors=(0.1, 0.2)) for mark in ("win", "", "loss")]
+    entries = [Entry(0.123, 0.012, mark) for mark in ("win", "", "loss")]
     rows = tuple(Row(str(place), str(place), (entry,)) for place, entry in enumerate(entries))
     marks = Table("marks", Grid("t", (Column("moml", "MOML"),), rows))
     figure = Figure("fig5", lambda: Drawing(figsize=(7, 5)), "Layers")
     write(Artefact(values, (marks,), (figure,)), results / "fig5", TEMPLATE)
+    cells = [f"{place},moml,{error}" for place in range(3) for error in (0.1, 0.2)]
+    (results / "fig5" / "cells.csv").write_text("\n".join(["dataset,algorithm,error", *cells]))
     (results / "table2" / "agreement.csv").write_text(COMPARED)
     return results
 

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-# Columns of ``cells.csv``.
+# Columns of ``cells.csv``; of a key it has the digits that the cell's file is named by.
 COLUMNS = ("dataset", "algorithm", "split", "error", "chosen", "seconds", "status", "protocol", "key")
+
+DIGITS = 16
 
 # A record takes a few thousand bytes; whatever is larger than this is none.
 MOST_BYTES = 1 << 26
@@ -146,7 +148,7 @@ class Store:
 
     def read_cell(self, dataset: str, algorithm: str, split: int, key: str) -> Record | None:
         """Return the record of a cell that is known by its row in ``cells.csv``."""
-        return self.read(self.folder / dataset / algorithm / _file_name(split, key), key)
+        return self.read(self.folder / dataset / algorithm / _file_name(split, key))
 
     def records(self) -> Iterator[Record]:
         """Yield every whole record in the store."""
@@ -198,13 +200,13 @@ def cells_frame(
             chosen = json.dumps(record["chosen"], sort_keys=True)
             found = record["error"], chosen, round(record["seconds"]["total"], 6), "ok"
         names = cell.dataset, cell.algorithm.name, cell.split
-        rows.append((*names, *found, cell.protocol.name, cell.key))
+        rows.append((*names, *found, cell.protocol.name, cell.key[:DIGITS]))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     return frame.astype({"error": "float64", "seconds": "float64", "split": "int64"})
 
 
 def _file_name(split: int, key: str) -> str:
-    return f"{split}-{key[:16]}.json"
+    return f"{split}-{key[:DIGITS]}.json"
 
 
 def _content(path: Path) -> bytes:

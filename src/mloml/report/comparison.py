@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from mloml.paper import compare_conclusions, compare_means, paper_row, verdict_counts
+from mloml import paper
 from mloml.paper.comparison import AGREES, HIGHER, KNOWN_DRAWS, LOWER, UNKNOWN_DRAWS
 from mloml.paper.interpretations import count_by_look
 from mloml.paper.published import OWN, draws
@@ -20,6 +20,8 @@ ARROWS = {LOWER: "↓", HIGHER: "↑"}
 KINDS = ("the paper's own methods", "published baselines", "reconstructions")
 # The note of an algorithm that we rebuilt without its own paper.
 RECONSTRUCTION = "reconstruction"
+# The control: the same tests with a column of the paper that is another method's.
+CONTROL, EUCLIDEAN_CONTROL = "{}, another of their columns", "Euclidean distance, columns of {}"
 
 
 class Comparison(NamedTuple):
@@ -47,15 +49,20 @@ def compare_with_paper(
         Whether the figure can be drawn.
     """
     labels = results.labels
-    verdicts = compare_means(
+    verdicts = paper.compare_means(
         results.complete, results.comparisons, published, drawn_anew=labels.regenerated, draws=draws()
     )
-    kinds, interpretations = kind_counts(verdicts, labels.notes), count_by_look(verdicts)
+    kinds, interpretations = kinds_of(verdicts, labels.notes), count_by_look(verdicts)
+    worth, gains = worth_of(verdicts, kinds), paper.compare_gains(verdicts, results.errors)
+    differing = gains[gains["verdict"] != AGREES].drop(columns=["verdict"])
     notes = verdicts["note"].astype(str).str
     values = {
         "printed_table": name,
         "agreement": agreement_counts(verdicts),
-        "conclusions": compare_conclusions(verdicts, printed_counts),
+        "control": worth.set_index("our means beside").to_dict("index").get(CONTROL.format(KINDS[0]), {}),
+        "gains": len(gains),
+        "other_gains": differing.assign(dataset=differing["dataset"].map(labels.starred(labels.datasets))),
+        "conclusions": paper.compare_conclusions(verdicts, printed_counts),
         "significant": significant_counts(results, published),
         "interpretations": {
             "questions": len(interpretations) - 1,
@@ -67,9 +74,11 @@ def compare_with_paper(
     label = f"tab:{name.lower().replace(' ', '-')}-paper"
     grid = comparison_grid(results, verdicts, label)
     tables = (
-        Table("paper_comparison_counts", verdict_counts(verdicts), "Verdicts by algorithm"),
+        Table("paper_comparison_counts", paper.verdict_counts(verdicts), "Verdicts by algorithm"),
         Table("paper_comparison", verdicts, "Ours (the paper's)", latex=grid),
-        Table("paper_comparison_kinds", kinds, "Verdicts by kind of method"),
+        Table("paper_comparison_kinds", kind_counts(verdicts, kinds), "Verdicts by kind of method"),
+        Table("agreement_worth", worth, "What agreement is worth"),
+        *([Table("gains_over_euclidean", gains, "Gains over Euclidean distance")] if len(gains) else []),
         Table("readings", interpretations, "Interpretations of the paper, and how cells agree"),
     )
     return Comparison(verdicts, values, tables, _agreement(verdicts, labels, name, ready))
@@ -82,15 +91,26 @@ def agreement_counts(verdicts: pd.DataFrame) -> dict[str, int]:
     return {"cells": len(found), **{name: int((found == verdict).sum()) for name, verdict in counts.items()}}
 
 
-def kind_counts(verdicts: pd.DataFrame, notes: Mapping[str, str]) -> pd.DataFrame:
-    """Count verdicts separately for the paper's own methods, published baselines and reconstructions."""
-    kinds = [
-        KINDS[0] if name.startswith(OWN) else KINDS[2 if RECONSTRUCTION in notes.get(name, "") else 1]
-        for name in verdicts["algorithm"]
-    ]
-    counts = verdict_counts(verdicts.assign(algorithm=kinds)).rename(columns={"algorithm": "kind"})
-    order = {kind: place for place, kind in enumerate((*KINDS, "all"))}
-    return counts.sort_values("kind", key=lambda kind: kind.map(order), ignore_index=True)
+def kinds_of(verdicts: pd.DataFrame, notes: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the compared algorithms by kind."""
+    rebuilt = {name for name, note in notes.items() if RECONSTRUCTION in note}
+    places = {n: 0 if n.startswith(OWN) else 1 + (n in rebuilt) for n in verdicts["algorithm"]}
+    return {KINDS[k]: [n for n in places if places[n] == k] for k in sorted({*places.values()})}
+
+
+def kind_counts(verdicts: pd.DataFrame, kinds: Mapping[str, list[str]]) -> pd.DataFrame:
+    """Count verdicts separately for each kind of method."""
+    parts = [verdicts[verdicts["algorithm"].isin(names)].assign(algorithm=k) for k, names in kinds.items()]
+    return paper.verdict_counts(pd.concat([verdicts[:0], *parts])).rename(columns={"algorithm": "kind"})
+
+
+def worth_of(verdicts: pd.DataFrame, kinds: Mapping[str, list[str]]) -> pd.DataFrame:
+    """Return what agreement is worth by kind of method, and in wrong columns of the paper."""
+    groups = {kind: verdicts[verdicts["algorithm"].isin(names)] for kind, names in kinds.items()}
+    controls = {CONTROL.format(k): paper.other_columns(verdicts, names, names) for k, names in kinds.items()}
+    groups |= {"all": verdicts, **controls}
+    groups |= {EUCLIDEAN_CONTROL.format(KINDS[0]): paper.other_columns(verdicts, ["euclidean"], OWN)}
+    return paper.agreement_worth(groups)
 
 
 def significant_counts(results: Results, published: pd.DataFrame) -> pd.DataFrame:
@@ -100,7 +120,7 @@ def significant_counts(results: Results, published: pd.DataFrame) -> pd.DataFram
     """
     compared = results.comparisons[results.comparisons["dataset"].isin(results.labels.counted)]
     printed = set(zip(published["dataset"], published["algorithm"], strict=True))
-    pairs = zip(compared["dataset"].map(paper_row), compared["algorithm"], strict=True)
+    pairs = zip(compared["dataset"].map(paper.paper_row), compared["algorithm"], strict=True)
     in_paper = pd.Series([pair in printed for pair in pairs], index=compared.index, dtype=bool)
     rows = []
     for where, part in (("in the paper too", compared[in_paper]), ("only here", compared[~in_paper])):
@@ -118,7 +138,7 @@ def comparison_grid(results: Results, verdicts: pd.DataFrame, label: str) -> Gri
         + ARROWS.get(cell["verdict"], "")
         for cell in verdicts.to_dict("records")
     }
-    rows = [name for name in results.labels.counted if paper_row(name) is not None]
+    rows = [name for name in results.labels.counted if paper.paper_row(name) is not None]
     return text_grid(results.labels, label, cells, rows)
 
 

@@ -155,8 +155,9 @@ def count_differences(compared: pd.DataFrame, datasets: Mapping[str, str]) -> di
 
 
 def points_table(frame: pd.DataFrame, along: str) -> Table:
-    """Return the error of every cell at every layer or after every scan: ``layer_errors.csv``.
+    """Return the error of every cell, a row each, at every layer or after every scan: ``layer_errors.csv``.
 
-    A method without layers (or scans) has one row per split, whose number is 0.
+    Columns are numbers of layers or scans; a method without them has its error in column 0.
     """
-    return Table(f"{along}_errors", frame, f"Test error of every split by {along}")
+    wide = frame.pivot(index=["dataset", "algorithm", "split"], columns=along, values="error")  # noqa: PD010
+    return Table(f"{along}_errors", wide.reset_index(), f"Test error of every split by {along}")

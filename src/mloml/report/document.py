@@ -31,7 +31,7 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One mean with its deviation, its mark, whether it is the best of its row, and the errors behind it.
+    """One mean with its deviation, its mark, and whether it is the best of its row.
 
     ``text`` replaces mean and deviation in grids that show something else; with neither it is a dash.
     """
@@ -42,7 +42,6 @@ class Entry:
     best: bool = False
     note: str = ""
     text: str = ""
-    errors: tuple[float, ...] = ()
 
     def numbers(self) -> tuple[str, ...]:
         """Return the printed mean and deviation, or the text, or a dash.

@@ -1,4 +1,4 @@
-"""One self-contained HTML page over all artefacts: from each ``artefact.json`` and the pictures beside it.
+"""One self-contained HTML page over all artefacts: from each ``artefact.json`` and the files beside it.
 
 Where an artefact comes from, and how far it is, stands in the run's ``manifest.json``. Whatever is missing or
 damaged is named on the page, never raised.
@@ -20,10 +20,11 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from PIL import Image, ImageOps
 
+from mloml.report.document import Artefact
 from mloml.report.figures.style import DRAWN_PER_INCH
 from mloml.report.publish import DOCUMENT, FORMAT, write_file
 from mloml.report.recipe import recipes
-from mloml.report.render import TEMPLATES
+from mloml.report.render import TEMPLATES, Html
 
 # Folders of results that hold no artefacts of their own; the published reference has a page of its own.
 ELSEWHERE = ("store", "runs", "sweeps", "report", "reference")
@@ -37,6 +38,7 @@ THUMBNAIL, CORNER = (224, 140), 1200
 SHORT = 60
 # Every difference from the paper, as Tables II and III publish it.
 AGREEMENT = "agreement.csv"
+CELL = ["dataset", "algorithm"]
 WORDS, NUMBERS = ["dataset", "algorithm", "verdict"], ["paper_mean", "our_mean", "difference", "low", "high"]
 
 
@@ -106,7 +108,7 @@ def _fill(section: Section, folder: Path) -> None:
     read = {path.parent.name: _read(path, section.problems) for path in manifests}
     section.manifests = {name: content for name, content in read.items() if content}
     for path in (path.with_name("failures.csv") for path in manifests):
-        section.failures += _rows(path, section.problems, dtype=str)
+        section.failures += _rows(_frame(path, section.problems, dtype=str))
     document = _read(folder / DOCUMENT, section.problems) if (folder / DOCUMENT).is_file() else {}
     words = [document.get(name) for name in ("title", "about", "command", "html", "name")]
     if document and (document.get("format") != FORMAT or not all(isinstance(word, str) for word in words)):
@@ -118,21 +120,50 @@ def _fill(section: Section, folder: Path) -> None:
         for name in ("card", "titles", "bars"):  # earlier revisions did not write all of them
             if isinstance(document.get(name), type(getattr(section, name))):
                 setattr(section, name, document[name])
-        points = _rows(folder / AGREEMENT, section.problems, usecols=[*WORDS, *NUMBERS])
+        points = _rows(_frame(folder / AGREEMENT, section.problems, usecols=[*WORDS, *NUMBERS]))
         section.points = [row for row in points if all(isinstance(row[name], float) for name in NUMBERS)]
         section.html = Markup(_placed(document["html"], section, folder))
 
 
-def _rows(path: Path, problems: list[str], **options: Any) -> list[dict[Any, Any]]:
+def _frame(path: Path, problems: list[str], **options: Any) -> pd.DataFrame:
     try:
-        return pd.read_csv(path, **options).fillna("").to_dict("records") if path.is_file() else []
+        if path.is_file():
+            return pd.read_csv(path, **options)
     except (OSError, ValueError) as error:
         problems.append(f"{path.parent.name}/{path.name} could not be read: {error}")
-        return []
+    return pd.DataFrame(columns=options.get("usecols"))
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    return frame.fillna("").to_dict("records")
+
+
+def _errors(folder: Path, problems: list[str]) -> dict[str, str]:
+    """Return the errors of all splits by run (a folder below this one), data set and algorithm."""
+    found = {}
+    for path in (folder / "cells.csv", *folder.glob("*/cells.csv")):
+        cells = _frame(path, problems, usecols=[*CELL, "error"], dtype={"error": float}).dropna()
+        for names, errors in cells.groupby(CELL)["error"]:
+            place = "/".join(map(str, (path.parent.relative_to(folder), *names)))
+            found[place] = " ".join(f"{error:.4g}" for error in errors)
+    return found
 
 
 def _placed(html: str, section: Section, folder: Path) -> str:
-    """Put pictures into a part of the page, give its tables anchors, and turn links to files into anchors."""
+    """Put pictures, errors and tables into a part of the page, and turn links to files into anchors."""
+    errors, drawing = _errors(folder, section.problems), Html(Artefact({}), section.titles)
+    drawing.bars = section.bars
+
+    def table(found: re.Match[str]) -> str:
+        frame = _frame(folder / f"{found[1]}.csv", section.problems, keep_default_na=False, na_values=[""])
+        return drawing.drawn(frame, found[1], [str(Markup(found[2]).unescape())], True)
+
+    def entry(found: re.Match[str]) -> str:
+        known = f'<button type="button" {found[1]} data-errors="{errors.get(found[2])}">{found[3]}</button>'
+        return known if found[2] in errors else found[0]
+
+    html = re.sub(r'<div data-csv="(\w+)">(.*?)</div>', table, html)
+    html = re.sub(r'<span (class="cell[^>]*) data-cell="(.*?)">(.*?)</span>', entry, html)
     html = re.sub(r'<img src="([\w.-]+)"', lambda found: _picture(folder / found[1], section), html)
     html = re.sub(r'data-name="([\w.-]+)"', rf'id="{section.anchor}-\1"', html)
     html = re.sub(r'href="([\w-]+)\.csv"', rf'href="#{section.anchor}-\1"', html)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from PIL import Image
 
 from mloml.files import write_atomically
 from mloml.paper.comparison import AGREES
@@ -122,4 +123,14 @@ def write_figure(figure: Figure, folder: Path) -> None:
         for ending, metadata in METADATA.items():
             stream = BytesIO()
             drawing.savefig(stream, format=ending, metadata=metadata)
-            write_file(folder / f"{figure.name}.{ending}", stream.getvalue())
+            content = _with_few_colours(stream) if ending == "png" else stream.getvalue()
+            write_file(folder / f"{figure.name}.{ending}", content)
+
+
+def _with_few_colours(picture: BytesIO) -> bytes:
+    """Return a picture in 256 colours: a third of the bytes, and nobody sees a difference."""
+    stream = BytesIO()
+    with Image.open(picture) as image:
+        few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        few.save(stream, "PNG", optimize=True, dpi=image.info["dpi"])
+    return stream.getvalue()

@@ -10,6 +10,7 @@ import pandas as pd
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+from markupsafe import escape as markup
 
 from mloml.report.document import MARKS, Artefact, Entry, Figure, Grid, Row, number
 
@@ -20,8 +21,8 @@ NAMES = ("algorithm", "reference", "activation")
 MOST_ROWS = 160
 # Longer tables are folded on the HTML page, unless they are an artefact's first.
 FEW_ROWS = 14
-# Longer texts are no numbers with marks; tables with still longer ones hold sentences.
-MOST_LETTERS, SENTENCE = 40, 90
+# Longer texts are no numbers with marks.
+MOST_LETTERS = 40
 
 
 class Words(NamedTuple):
@@ -192,27 +193,27 @@ class Html(Markdown):
         """Return the token of a table; a long one is folded, unless it is the first."""
         rows = [*numbers.rows, *numbers.uncounted] if isinstance(numbers, Grid) else numbers
         fold = len(rows) > FEW_ROWS and any(token.startswith("table") for token in self._parts)
-        return self._keep("table", self._drawn(numbers, name, words, fold))
+        return self._keep("table", self.drawn(numbers, name, words, fold))
 
     def draw_figure(self, figure: Figure, words: list[str]) -> str:
         """Return the token of a picture; the page puts the file's content into it."""
         return self._keep("figure", self._macros.figure(figure, words))
 
     def draw_rest(self, names: Sequence[str]) -> str:
-        """Return the token of folded tables."""
-        return self._keep("rest", "".join(self._drawn(self.tables[name], name, [], True) for name in names))
+        """Return the token of places for folded tables, which the page reads from their files."""
+        places = (f'<div data-csv="{name}">{markup(self.headings.get(name, ""))}</div>' for name in names)
+        return self._keep("rest", "".join(places))
 
     def _keep(self, kind: str, html: str) -> str:
         token = f"{kind}-{self._token}-{len(self._parts)}"
         self._parts[token] = html
         return token
 
-    def _drawn(self, numbers: pd.DataFrame | Grid, name: str, words: list[str], fold: bool) -> Markup:
+    def drawn(self, numbers: pd.DataFrame | Grid, name: str, words: list[str], fold: bool) -> Markup:
+        """Return a table as HTML."""
         words = words or [self.headings.get(name, "")]
-        if isinstance(numbers, Grid) and name not in self.mentioned and _longest(numbers) > SENTENCE:
-            drawn: Markup = self._macros.too_long(name, len(numbers.rows))  # the text has its sentences
-        elif isinstance(numbers, Grid):
-            drawn = self._macros.grid(numbers, MARKS, name, words, fold)
+        if isinstance(numbers, Grid):
+            drawn: Markup = self._macros.grid(numbers, MARKS, name, words, fold)
         elif len(numbers) > MOST_ROWS:
             drawn = self._macros.too_long(name, len(numbers))
         else:
@@ -221,10 +222,6 @@ class Html(Markdown):
             badges = {word for _, counts in self.bars for word in counts}
             drawn = self._macros.frame(_headings(numbers), rows, kinds, name, words, fold, badges)
         return drawn
-
-
-def _longest(grid: Grid) -> int:
-    return max((len(entry.text) for row in grid.rows for entry in row.entries), default=0)
 
 
 def _marked(text: str) -> Markup:

@@ -153,8 +153,7 @@ def _row(results: Results, dataset: str, columns: Sequence[Column]) -> Row:
         std = None if math.isnan(cell["std"]) else cell["std"]
         best = number(cell["mean"]) == lowest[column.group]
         note = NO_REFERENCE if name in results.references and name not in marks else ""
-        errors = results.errors[dataset, name]
-        entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note, errors=errors))
+        entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note))
     return Row(dataset, title, tuple(entries), row_note, "; ".join(details))
 
 

@@ -1,6 +1,7 @@
 """Mean errors: against printed ones, between draws of the data, ranked over data sets; median times."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,13 +26,15 @@ def welch(
     printed_std: float,
     printed_n: int,
     between: float = 0.0,
+    rounding: float = PRINTED_ROUNDING,
 ) -> Difference:
     """Welch's test of our mean against a printed one.
 
     The rounding of the printed mean adds :math:`.001^2/12` to its variance, so that a cell printed
     with deviation .000 can be compared as well. Degrees of freedom are Welch and Satterthwaite's,
     with the rounding counted as known exactly. So is ``between``, a further variance of the difference:
-    that of two draws of the data, where the printed mean comes from another draw.
+    that of two draws of the data, where the printed mean comes from another draw. With ``rounding=0``
+    any difference of two means without deviation is certain.
 
     Examples
     --------
@@ -41,18 +44,18 @@ def welch(
     >>> round(welch(0.40, 0.05, 30, 0.369, 0.051, 30).p_value, 3)
     0.021
     """
-    total, freedom = _variance(std, n, printed_std, printed_n, between)
+    total, freedom = _variance(std, n, printed_std, printed_n, between + rounding)
     difference = mean - printed_mean
-    statistic = difference / math.sqrt(total)
+    statistic = difference / math.sqrt(max(total, sys.float_info.min))
     return Difference(difference, statistic, float(2 * stats.t.sf(abs(statistic), freedom)))
 
 
-def _variance(std: float, n: int, printed_std: float, printed_n: int, between: float) -> tuple[float, float]:
-    """Return the variance of a difference of means, and its degrees of freedom."""
+def _variance(std: float, n: int, printed_std: float, printed_n: int, known: float) -> tuple[float, float]:
+    """Return the variance of a difference of means, and its degrees of freedom; ``known`` has no error."""
     if min(n, printed_n) < 1 or not math.isfinite(std + printed_std):
         raise ValueError(f"a mean needs n >= 1 and a finite deviation, got n={n}, std={std}")
     parts = ((std**2 / n, n), (printed_std**2 / printed_n, printed_n))
-    total = sum(part for part, _ in parts) + PRINTED_ROUNDING + between
+    total = sum(part for part, _ in parts) + known
     uncertainty = sum(part**2 / (m - 1) for part, m in parts if m > 1)
     return total, total**2 / uncertainty if uncertainty > 0 else math.inf
 
@@ -70,7 +73,7 @@ def welch_half_width(
     >>> bool(abs(test.difference) > welch_half_width(0.05, 30, 0.051, 30)), test.p_value < 0.05
     (True, True)
     """
-    total, freedom = _variance(std, n, printed_std, printed_n, between)
+    total, freedom = _variance(std, n, printed_std, printed_n, between + PRINTED_ROUNDING)
     return math.sqrt(total) * float(stats.t.ppf((1 + level) / 2, freedom))
 
 

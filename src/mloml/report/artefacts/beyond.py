@@ -304,14 +304,13 @@ def errors_grid(study: Scaled, on_sets: pd.DataFrame) -> Grid:
     outcomes = mine.set_index(["dataset", "algorithm"])["outcome"].to_dict()
     rows = []
     for dataset, title in labels.datasets.items():
-        errors = {name: tuple(found[dataset]) for name, found in study.errors.items() if dataset in found}
-        means = {name: float(np.mean(found)) for name, found in errors.items()}
+        means = {n: float(np.mean(found[dataset])) for n, found in study.errors.items() if dataset in found}
         lowest = min(map(number, means.values()), key=float, default="")
         entries, details = [], []
         for name in labels.algorithms:
             if name in means:
                 mark, best = MARK[outcomes.get((dataset, name), "tie")], number(means[name]) == lowest
-                entries.append(Entry(means[name], None, mark, best, errors=errors[name]))
+                entries.append(Entry(means[name], None, mark, best))
             else:
                 entries.append(Entry(note=gaps[dataset, name]))
                 details.append(f"{name}: {gaps[dataset, name]}")

@@ -73,6 +73,8 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
         **said,
     }
     tables = [Table("over_sets", over, "Tests over data sets"), Table("on_sets", on_sets, "Tests on each")]
+    fixed = pd.concat([fixed_frame(study) for study in studies], ignore_index=True)
+    tables.append(Table("fixed_depths", fixed, "Test error of every split with fixed depths"))
     marks = on_sets[(on_sets["group"] == "all") & (on_sets["reference"] == EUCLIDEAN)]
     for study in studies:
         grid = errors_grid(study, marks.assign(test=EUCLIDEAN))
@@ -181,6 +183,14 @@ def choices_frame(study: Scaled) -> pd.DataFrame:
             shares = [chosen.count(depth) / len(chosen) for depth in range(FIXED[-1] + 1)]
             rows += [(study.name, name, dataset, depth, share) for depth, share in enumerate(shares)]
     return pd.DataFrame(rows, columns=["study", "algorithm", "dataset", "depth", "share"])
+
+
+def fixed_frame(study: Scaled) -> pd.DataFrame:
+    """Return the errors with fixed depths, a column per split: no ``cells.csv`` has them."""
+    rows: list[tuple[object, ...]] = []
+    for name in (f"{stack}_{depth}" for stack in STACKS for depth in FIXED):
+        rows += [(study.name, name, dataset, *found) for dataset, found in study.errors.get(name, {}).items()]
+    return pd.DataFrame(rows, columns=["study", "algorithm", "dataset", *range(study.labels.splits)])
 
 
 def shares_frame(choices: pd.DataFrame) -> pd.DataFrame:

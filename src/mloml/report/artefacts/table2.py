@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 
 from mloml import paper
 from mloml.experiments.selection import choose_per_dataset, choose_per_split, oracle
-from mloml.paper.statistics import Ranking, holm, outcome, welch, wilcoxon
+from mloml.paper.statistics import Ranking, holm, outcome, wilcoxon
 from mloml.report.comparison import compare_with_paper
 from mloml.report.document import Artefact, Figure, Grid, Table, number
 from mloml.report.figures.comparisons import critical_difference_figure
@@ -130,38 +131,20 @@ def selections_frame(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd
         for algorithm in labels.algorithms:
             mine = sorted(groups.get((dataset, algorithm), []), key=lambda record: record["split"])
             if len(mine) == labels.splits and max(len(record["grid"]) for record in mine) > 1:
-                rows.append((dataset, algorithm, len(mine), *_errors(mine)))
+                errors = (np.array([choice.error for choice in choose(mine)]) for choose in CHOOSE.values())
+                found = ((part.mean(), part.std(ddof=1) if len(part) > 1 else nan) for part in errors)
+                rows.append((dataset, algorithm, len(mine), *chain(*found)))
     columns = [f"{name}_{part}" for name in SELECTIONS for part in ("mean", "std")]
     return pd.DataFrame(rows, columns=["dataset", "algorithm", "splits", *columns])
 
 
-def _errors(records: list[dict[str, Any]]) -> list[float]:
-    """Return mean and deviation of the error under each of the selections."""
-    found = []
-    for name in SELECTIONS:
-        errors = np.array([choice.error for choice in CHOOSE[name](records)])
-        found += [float(errors.mean()), float(errors.std(ddof=1)) if len(errors) > 1 else float("nan")]
-    return found
-
-
 def closeness(selections: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Compare each selection with the paper: agreeing cells and the sum of squared Welch statistics.
-
-    If a selection is the paper's, that sum is near the number of cells.
-    """
-    printed = {(cell["dataset"], cell["algorithm"]): cell for cell in published.to_dict("records")}
-    rows = []
+    """Compare each selection with the paper: if it is the paper's, the mean z² is near 1."""
+    groups = {}
     for name, title in SELECTIONS.items():
-        tests = []
-        for cell in selections.to_dict("records"):
-            theirs = printed.get((paper.paper_row(cell["dataset"]), cell["algorithm"]))
-            if theirs is not None and cell["splits"] > 1:
-                ours = (cell[f"{name}_mean"], cell[f"{name}_std"], cell["splits"])
-                tests.append(welch(*ours, theirs["error"], theirs["std"], paper.SPLITS))
-        agreeing = sum(outcome(test.difference, test.p_value) == "tie" for test in tests)
-        square = sum(test.statistic**2 for test in tests)
-        rows.append((title, len(tests), agreeing, f"{square:.1f}"))
-    return pd.DataFrame(rows, columns=["step size chosen", "cells", "agree with the paper", "sum of z²"])
+        means = selections.rename(columns={f"{name}_mean": "mean", f"{name}_std": "std"})
+        groups[title] = paper.compare_means(means, pd.DataFrame(), published)
+    return paper.agreement_worth(groups, "step size chosen")
 
 
 def selections_grid(selections: pd.DataFrame, labels: Labels) -> Grid:

@@ -14,7 +14,8 @@ from mloml import paper
 from mloml.arrays import Array
 from mloml.paper.statistics import median_time
 from mloml.report.comparison import agreement_counts, compare_with_paper
-from mloml.report.document import Artefact, Figure, Grid, Table
+from mloml.report.curves import points_table
+from mloml.report.document import MARKS, Artefact, Figure, Grid, Table
 from mloml.report.figures.curves import by_split, curve_frame, curves_figure, plotted_numbers
 from mloml.report.gains import count_gains, gains_of, one_row_each
 from mloml.report.labels import Labels, labels_of
@@ -58,6 +59,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
     values = {
         **compared.values,
         "only_here": agreement_counts(compared.verdicts[only_here]),
+        "wrong_marks": wrong_marks(),
         "rate": result.study.protocol.bp_rate,
         "all_rates": count_gains(leads, ["step"]).set_index("step").to_dict("index"),
         "rates": count_gains(leads, ["activation", "step"]).rename(columns={"step": "BP's rate"}),
@@ -78,7 +80,7 @@ def build(result: StudyResult, cost: pd.DataFrame) -> Artefact:
         Table("cost", cost, "Cost per triplet of FP, BP and FBP"),
         Table("scans", numbers, "Mean errors after every scan"),
         Table("catching_up", splits, "Scans until BP catches up with FBP, in every split"),
-        Table("scan_errors", curve_frame(result.records, "scan_errors", "scan"), "Test error of every split"),
+        points_table(curve_frame(result.records, "scan_errors", "scan"), "scan"),
     )
     return Artefact(values, tables, (*compared.figures, *_figures(curves, labels, titles, result.finished)))
 
@@ -88,6 +90,14 @@ def measure(study: Study) -> pd.DataFrame:
     from mloml.paper.timing import cost_per_triplet
 
     return cost_per_triplet()
+
+
+def wrong_marks() -> pd.DataFrame:
+    """Return the marks of the paper's Table III that its own means and counts contradict."""
+    table = paper.table3()
+    fp = table[["dataset", "algorithm", "error"]].set_axis(["dataset", "reference", "error_of_FP"], axis=1)
+    wrong = table[table["mark"] != table["corrected_mark"]].replace(MARKS).merge(fp)
+    return wrong[["dataset", "algorithm", "error", "error_of_FP", "mark", "corrected_mark"]]
 
 
 def strategy_of(algorithm: str) -> tuple[str, str]:
@@ -166,26 +176,16 @@ def scan_curves(records: Sequence[Mapping[str, Any]], labels: Labels) -> pd.Data
 
 
 def convergence_frame(numbers: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Return mean errors after the first and the last scan, and the scan in which BP's mean catches up.
-
-    ``*_catches_up`` is the first scan at which BP's mean error is no higher than FBP's after one scan;
-    empty when it never is. :func:`catching_up_frame` has single splits.
-    """
+    """Return mean errors after the first and the last scan, where BP and FBP have recorded their scans."""
     means = numbers.groupby(["dataset", "algorithm"], sort=False)["mean"]
-    curves: Any = {place: curve.to_numpy() for place, curve in means}
+    ends: Any = means.agg(["first", "last"]).to_dict("index")
     rows = []
     for base, dataset in product(activations(labels.algorithms), labels.datasets):
-        known = {strategy: curves.get((dataset, variant(base, strategy))) for strategy in STRATEGIES}
-        if known["fbp"] is None or known["bp"] is None:
-            continue
-        row: dict[str, Any] = {"dataset": dataset, "activation": base}
-        for strategy, curve in known.items():
-            row[f"{strategy}_first"] = None if curve is None else curve[0]
-            row[f"{strategy}_last"] = None if curve is None else curve[-1]
-        for rate in RATES:
-            caught_up = None if known[rate] is None else first_scan(known[rate] <= known["fbp"][0])
-            row[f"{rate}_catches_up"] = caught_up
-        rows.append({**row, "counted": dataset not in labels.uncounted})
+        known = {name: ends.get((dataset, variant(base, name)), {}) for name in STRATEGIES}
+        if known["fbp"] and known["bp"]:
+            row = {f"{name}_{end}": known[name].get(end) for name in STRATEGIES for end in ("first", "last")}
+            counted = dataset not in labels.uncounted
+            rows.append({"dataset": dataset, "activation": base, **row, "counted": counted})
     return pd.DataFrame(rows)
 
 
