@@ -9,7 +9,6 @@ every number.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -184,9 +183,17 @@ def print_pdf(markdown: str, target: Path) -> None:
     body = MarkdownIt("commonmark").enable("table").render(markdown)
     with tempfile.TemporaryDirectory() as folder:
         base = f'<base href="{FOLDER.as_uri()}/">'
-        html = f'<!doctype html><html lang="en"><meta charset="utf-8">{base}<style>{STYLE}</style>{body}</html>'
+        html = (
+            f'<!doctype html><html lang="en"><meta charset="utf-8">{base}<style>{STYLE}</style>{body}</html>'
+        )
         (Path(folder) / "report.html").write_text(html, encoding="utf-8")
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--no-pdf-header-footer"]
+        flags = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--allow-file-access-from-files",
+            "--no-pdf-header-footer",
+        ]
         quiet = ["--disable-background-networking", "--no-first-run", f"--user-data-dir={folder}/profile"]
         command = [browser, *flags, *quiet, f"--print-to-pdf={target}", f"{folder}/report.html"]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
@@ -194,7 +201,9 @@ def print_pdf(markdown: str, target: Path) -> None:
 
 def main() -> int:
     """Write the report, or say whether it is what the published results give."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if the page is old")
     parser.add_argument("--pdf", action="store_true", help="print report.pdf as well")
     arguments = parser.parse_args()

@@ -94,7 +94,7 @@ def test_answers_on_the_figures_follow_their_rule(beginning, figure):
 
 
 def test_a_stack_and_moml_after_equally_many_scans():
-    wide = points("fig7/scan_errors").unstack("algorithm").swaplevel(axis=1)  # noqa: PD010
+    wide = oracle.points("fig7/scan_errors").unstack("algorithm").swaplevel(axis=1)  # noqa: PD010
     table, row = csv("fig7/equal_scans"), claim("Figure 7: MLOML")
     answers = []
     for other in ("moml", "moml_split"):

@@ -60,7 +60,7 @@ def test_agreement_with_the_papers_own_methods(found):
 def test_wins_of_the_reference(found):
     table = errors("table2")
     wins, kept, places, counts = 0, 0, Counter(), Counter()
-    codes = {"own": OWN, **{}}
+    codes = {"own": OWN, }
     names = pd.read_csv(REFERENCE / "table2/paper_comparison.csv")[["dataset", "algorithm", "paper_mark"]]
     for _, (dataset, algorithm, mark) in names[names["paper_mark"].isin(["win", "tie", "loss"])].iterrows():
         part = table.loc[dataset]
