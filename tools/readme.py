@@ -34,7 +34,8 @@ FEATURES = (21, 57, 100, 400)
 AFTER = ("after - plain 5-NN", "untrained - plain 5-NN")
 STREAMS = {
     "euclidean": "k-NN", "moml": "MOML", "slmoml": "SLMOML", "mloml_t": "MLOML", "mloml_r": "MLOML relu",
-    "restarted_knn": "k-NN restarted", "arf": "ARF", "sgd": "SGD", "last_label": "last label", "majority": "majority",
+    "restarted_knn": "k-NN restarted", "arf": "ARF", "sgd": "SGD", "last_label": "last label",
+    "majority": "majority",
 }  # fmt: skip
 METHODS = {
     "MLOML-r, three layers, FP, a factor kept in every step": "MLOML-r, 3 layers, FP",
