@@ -256,7 +256,6 @@ class ExecutionConfig:
     only: list[int] | None = None
     fail_fast: bool = False
     time_limit: float | None = None
-    refresh: float = 5.0
     address: str | None = None
     cluster: str = "slurm"
     slurm: dict[str, Any] = field(default_factory=dict)
@@ -268,7 +267,6 @@ class ExecutionConfig:
         require(jobs != 0, "execution.n_jobs", jobs, "a number of workers, or -1 for all cores")
         require(bool(self.results), "execution.results", self.results, "a folder such as results")
         require(limit is None or limit > 0, "execution.time_limit", limit, "null or seconds, more than 0")
-        require(self.refresh > 0, "execution.refresh", self.refresh, "seconds, more than 0")
         require(min(splits or [0]) >= 0, "execution.only", splits, "null or splits, from 0")
 
 

@@ -184,11 +184,11 @@ def from_documents(recipe: Recipe, results: Path) -> int:
 def _from_cells(recipe: Recipe, study: Study, command: Command, folder: Path) -> int:
     measured = [recipe.before(study)] if recipe.before else []
 
-    def refresh(result: StudyResult) -> str:
+    def write(result: StudyResult) -> str:
         found = [*measured, recipe.after(result)] if recipe.after else measured
         return _publish(recipe, [result], found, result.folder)
 
-    result = run_study(study, folder, refresh, command=command, only_at_end=recipe.after is not None)
+    result = run_study(study, folder, write, command=command)
     return int(len(result.failures) > 0)
 
 
@@ -207,8 +207,7 @@ def _without_cells(recipe: Recipe, study: Study, command: Command, folder: Path)
         study, folder, no_cells, [], pd.DataFrame(), dict(missing), sources=sources, command=command.asked
     )
     _tell(_publish(recipe, [result], [numbers], folder), folder)
-    seconds = time.time() - began
-    write_manifest(folder, study, no_cells, sources, command=command.asked, wall_seconds=seconds)
+    write_manifest(result, wall_seconds=time.time() - began)
     return 0
 
 
