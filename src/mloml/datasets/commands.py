@@ -12,7 +12,6 @@ from mloml.config.overrides import address
 from mloml.config.schema import DatasetConfig, DataSettings
 from mloml.datasets.loading import availability, catalogue, load
 from mloml.errors import ConfigError, MlomlError, suggestion
-from mloml.output import OutputError
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -25,8 +24,6 @@ def main(argv: Sequence[str] = ()) -> int:
         known = catalogue([address(folder, "--config-dir") for folder in folders])
         run = {"list": list_all, "fetch": fetch, "show": show}[command]
         return run(_chosen(names, known), settings, console)
-    except OutputError:
-        raise
     except MlomlError as error:
         print(f"mloml data: {error}", file=sys.stderr)
         return 1

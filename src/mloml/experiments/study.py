@@ -27,7 +27,7 @@ from mloml.experiments.plan import Plan, in_turn, make_plan
 from mloml.experiments.progress import Board, cell_count, print_summary
 from mloml.experiments.store import Record, Store, cells_frame
 from mloml.files import clear, write_atomically
-from mloml.output import INTERRUPTED, one_interruption
+from mloml.output import INTERRUPTED, OutputError, one_interruption
 
 if TYPE_CHECKING:
     from mloml.config.schema import Study
@@ -153,7 +153,7 @@ class Run:
             result = self._write_cells()
             headline = publish(result) if publish is not None else ""
             self._seal("complete" if (result.frame["status"] == "ok").all() else "incomplete", result)
-        except MlomlError as error:
+        except (MlomlError, OutputError) as error:
             with suppress(StoreError):
                 self.save("interrupted")
             if not str(error):  # nobody reads on

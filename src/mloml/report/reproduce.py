@@ -16,7 +16,7 @@ from mloml.errors import ConfigError, MlomlError
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.store import COLUMNS
 from mloml.experiments.study import StudyResult, run_study
-from mloml.output import OutputError, run_program
+from mloml.output import run_program
 from mloml.report.page import write_report
 from mloml.report.publish import context_of, publish
 from mloml.report.recipe import Recipe, find_recipe, recipes
@@ -129,8 +129,6 @@ def _all(overrides: Sequence[str], command: Command) -> int:
         print(f"== {name}")
         try:
             code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
-        except OutputError:
-            raise
         except SystemExit:  # after Ctrl-C
             print(f"to go on with all of them: {command.typed}")
             raise

@@ -17,7 +17,6 @@ from mloml.errors import MlomlError, StoreError
 from mloml.experiments.cell import Cell
 from mloml.experiments.progress import Board
 from mloml.experiments.study import run_study
-from mloml.output import OutputError
 from mloml.report.document import Figure, frame_grid
 from mloml.report.figures.means import means_figure
 from mloml.report.latex import grid_to_latex
@@ -46,8 +45,6 @@ def run_sweep(jobs: Sequence[Sequence[str]], runs: Sequence[Run], command: Comma
             chosen, result = [word for word in job if not word.startswith("hydra.")], None
             try:
                 result = run_study(run.study, run.folder, command=command, board=board)
-            except OutputError:
-                raise
             except MlomlError as error:
                 label = " ".join([f"job {number} of {len(jobs)}:", *chosen]).rstrip(":")
                 print(f"error: {label}: {error}", file=sys.stderr)
