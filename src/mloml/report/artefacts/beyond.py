@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from mloml.paper.statistics import Halves, Pair, Ranking, compare_family, complete_errors, win_tie_loss
-from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Row, Table, number
+from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Table
 from mloml.report.figures.comparisons import cost_figure, critical_difference_figure
 from mloml.report.labels import Labels, labels_of
 from mloml.report.recipe import Recipe
-from mloml.report.tables import Results, ranking_of, ranking_values, summarise
+from mloml.report.tables import Results, lay_out, ranking_of, ranking_values, summarise
 
 if TYPE_CHECKING:
     from mloml.config.schema import DatasetConfig
@@ -299,29 +299,20 @@ def gaps_frame(*studies: Scaled) -> pd.DataFrame:
 
 def errors_grid(study: Scaled, on_sets: pd.DataFrame) -> Grid:
     """Lay out the mean errors of all methods on all data sets; a gap is a dash with its reason."""
-    labels, gaps = study.labels, study.gaps()
+    labels = study.labels
     mine = on_sets[(on_sets["study"] == study.name) & (on_sets["test"] == "euclidean")]
     outcomes = mine.set_index(["dataset", "algorithm"])["outcome"].to_dict()
-    rows = []
-    for dataset, title in labels.datasets.items():
-        errors = {name: tuple(found[dataset]) for name, found in study.errors.items() if dataset in found}
-        means = {name: float(np.mean(found)) for name, found in errors.items()}
-        lowest = min(map(number, means.values()), key=float, default="")
-        entries, details = [], []
-        for name in labels.algorithms:
-            if name in means:
-                mark, best = MARK[outcomes.get((dataset, name), "tie")], number(means[name]) == lowest
-                entries.append(Entry(means[name], None, mark, best, errors=errors[name]))
-            else:
-                entries.append(Entry(note=gaps[dataset, name]))
-                details.append(f"{name}: {gaps[dataset, name]}")
-        rows.append(Row(dataset, title, tuple(entries), labels.note_of(dataset), "; ".join(details)))
-    columns = tuple(Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items())
-    counts = tuple(
-        win_tie_loss(mine.loc[mine["algorithm"] == name, "outcome"]) if name != EUCLIDEAN else ""
-        for name in labels.algorithms
-    )
-    return Grid(f"tab:beyond-{study.name}", columns, tuple(rows), counts=counts)
+    entries, details = {}, dict.fromkeys(labels.datasets, "")
+    for name, found in study.errors.items():
+        for dataset, errors in found.items():
+            mark = MARK[outcomes.get((dataset, name), "tie")]
+            entries[dataset, name] = Entry(float(np.mean(errors)), mark=mark, errors=tuple(errors))
+    for (dataset, name), reason in study.gaps().items():
+        entries[dataset, name] = Entry(note=reason)
+        details[dataset] += f"; {name}: {reason}"
+    columns = [Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items()]
+    counts = {name: win_tie_loss(part["outcome"]) for name, part in mine.groupby("algorithm")}
+    return lay_out(labels, f"tab:beyond-{study.name}", columns, entries, details=details, counts=counts)
 
 
 RECIPE = Recipe(
