@@ -160,7 +160,7 @@ def _print_grid(title: str, result: StudyResult, column: str, form: str, console
         part = f"±{form.format(values.std())}" if column == "error" and len(values) > 1 else ""
         part = part if values.notna().all() else f" ({values.count()}/{len(values)})"
         text = form.format(values.mean()) + part if values.count() else "–"
-        means.setdefault(dataset, {})[titles[algorithm]] = text
+        means.setdefault(str(dataset), {})[titles[str(algorithm)]] = text
     width = console.width if console.is_terminal else None
     table = pd.DataFrame(means, index=[*titles.values()]).to_string(na_rep="", line_width=width)
     console.print(f"{title}\n{table}\n", soft_wrap=True, markup=False, highlight=False)

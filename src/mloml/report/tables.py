@@ -147,7 +147,7 @@ def lay_out(
     *,
     rows: Sequence[str] | None = None,
     details: Mapping[str, str] | None = None,
-    counts: Mapping[str, str] | None = None,
+    counts: Mapping[Any, str] | None = None,
 ) -> Grid:
     """Put entries into their places; a gap is a dash, and the lowest means of a row are its best.
 
