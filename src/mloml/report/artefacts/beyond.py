@@ -1,25 +1,21 @@
 """Beyond the paper: does it help on data the paper never saw? Two studies, by a rule fixed beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mloml.config.schema import DatasetConfig
+from mloml.experiments.study import StudyResult
 from mloml.paper.statistics import Halves, Pair, Ranking, compare_family, complete_errors, win_tie_loss
 from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Table
 from mloml.report.figures.comparisons import cost_figure, critical_difference_figure
 from mloml.report.labels import Labels, labels_of
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, lay_out, ranking_of, ranking_values, summarise
-
-if TYPE_CHECKING:
-    from mloml.config.schema import DatasetConfig
-    from mloml.experiments.study import StudyResult
 
 EUCLIDEAN, ONE_LAYER, RIVALS = "euclidean", "moml", ("opml", "lmnn")
 STACKS = ("mloml_r", "mloml_s", "mloml_t")

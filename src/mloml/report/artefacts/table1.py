@@ -1,18 +1,12 @@
 """Table I: the datasets, the paper's figures beside ours."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
+from mloml.config.schema import Study
+from mloml.experiments.study import StudyResult
 from mloml.paper import published
 from mloml.report.document import DASH, Artefact, Table, frame_grid
 from mloml.report.recipe import Measured, Recipe
-
-if TYPE_CHECKING:
-    from mloml.config.schema import Study
-    from mloml.experiments.study import StudyResult
 
 SIZES = ("instances", "features", "classes")
 
