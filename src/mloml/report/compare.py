@@ -1,4 +1,11 @@
-"""A table of one's own, ``mloml compare``: any algorithms on any data, tested against any of them."""
+"""A table of one's own: errors, win/tie/loss of a reference, ranks, a figure.
+
+    mloml compare datasets=[..] algorithms=[..] [reference=NAME] [overrides] [--config-dir FOLDER]
+    mloml compare 'datasets=[iris,wine]' 'algorithms=[euclidean,kissme,moml]' reference=moml
+    mloml compare 'datasets=[{use: csv, path: mine.csv, label: class}]' 'algorithms=[euclidean,moml]'
+
+Without a reference the others are tested against the first algorithm.
+"""
 
 from functools import partial
 from math import nan

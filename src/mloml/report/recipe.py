@@ -75,6 +75,11 @@ class Recipe:
     in_all: bool = True
     template: Path | None = None
 
+    @property
+    def config(self) -> str:
+        """The name of its experiment."""
+        return self.experiment or self.name
+
 
 def recipes() -> dict[str, Recipe]:
     """Return all recipes by name: every module in ``report/artefacts`` has one, called ``RECIPE``.
