@@ -30,12 +30,8 @@ class Style(NamedTuple):
     line: str
 
 
-STYLES = {
-    name: Style(*how)
-    for name, how in yaml.safe_load(
-        Path(__file__).with_name("styles.yaml").read_text(encoding="utf-8")
-    ).items()
-}
+_TEXT = Path(__file__).with_name("styles.yaml").read_text(encoding="utf-8")
+STYLES = {name: Style(*how) for name, how in yaml.safe_load(_TEXT).items()}
 
 
 def style_of(algorithm: str) -> Style:
