@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from mloml import __version__
-from mloml.cli import completions, help_text, main
+from mloml.cli import help_text, main
 from mloml.config.compose import choices
 from mloml.errors import StoreError
 from mloml.report.recipe import recipes
@@ -197,28 +197,12 @@ def test_the_version_is_that_of_the_package(capfd):
     assert outcome(capfd, "--version")[:2] == (0, f"mloml {__version__}\n")
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("mloml data show iri", ["iris"]),
-        ("mloml reproduce tab", ["table1", "table2", "table3"]),
-        ("mloml report ", []),
-        ("mloml da", None),
-    ],
-)
-def test_the_shell_completes_commands_and_leaves_overrides_to_hydra(line, expected):
-    assert completions(line) == expected
-
-
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="Hydra 1.3's own program does not run there")
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [("mloml data fe", "fetch\n"), ("mloml --config-dir my algorithm=od", "algorithm=odd\n")],
-)
-def test_completion_prints_what_may_follow(line, expected, mine, monkeypatch, capfd):
+def test_completion_prints_what_may_follow(mine, monkeypatch, capfd):
+    line = "mloml --config-dir my algorithm=od"
     monkeypatch.setenv("COMP_LINE", line)
     monkeypatch.setenv("COMP_POINT", str(len(line)))
-    assert outcome(capfd, "-sc", "query=bash") == (0, expected, "")
+    assert outcome(capfd, "-sc", "query=bash") == (0, "algorithm=odd\n", "")
 
 
 def test_reproduce_lists_every_artefact(capfd):
@@ -227,9 +211,9 @@ def test_reproduce_lists_every_artefact(capfd):
     assert outcome(capfd, "reproduce") == (0, listed, "")
     for words in (["compare"], ["compare", "-h"]):
         code, out, _ = outcome(capfd, *words)
-        assert code == 0 and out.startswith("mloml compare datasets=[..] algorithms=[..] [reference=NAME]")
+        assert code == 0 and "\n    mloml compare datasets=[..] algorithms=[..] [reference=NAME]" in out
     code, out, _ = outcome(capfd, "report", "--help")
-    assert code == 0 and out.startswith("mloml report [execution.results=FOLDER]\n")
+    assert code == 0 and "\n    mloml report [execution.results=FOLDER]\n" in out
 
 
 @pytest.mark.slow

@@ -36,8 +36,6 @@ def test_words_are_sorted_wherever_they_stand_and_folders_travel_as_one_override
         (["--foo", "dataset=iris"], "--foo: no such flag here, only -m, --config-dir FOLDER"),
         (["--multi", "dataset=iris"], "--multi: no such flag here"),
         (["--dataset=iris"], "--dataset=iris: no such flag here, .*; overrides have no dashes"),
-        (["--resolve"], "--resolve: goes with --cfg job only"),
-        (["--package", "protocol"], "--package: goes with --cfg job only"),
         (["--cfg"], "--cfg: expected one argument"),
         (["--cfg", "jobs"], "--cfg: invalid choice: 'jobs'"),
         (["--config-dir"], "--config-dir: expected one argument"),

@@ -34,7 +34,7 @@ from mloml import __version__
 from mloml.command_line import Command, Words, process_command
 from mloml.config import conf_dir
 from mloml.errors import ConfigError, MlomlError, suggestion
-from mloml.output import OutputError, run_program
+from mloml.output import run_program
 
 # Heavy imports stay inside functions: `mloml --help` answers at once.
 
@@ -132,8 +132,6 @@ def _run(words: Words, command: Command) -> int:
 
     try:
         return int(len(run_study(runs[0].study, runs[0].folder, command=command).failures) > 0)
-    except OutputError:
-        raise
     except MlomlError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -141,40 +139,16 @@ def _run(words: Words, command: Command) -> int:
 
 def _ask_hydra(arguments: list[str]) -> None:
     """Let Hydra's own program answer: completion in the shell, and where a config comes from."""
-    line = os.environ.get("COMP_LINE", "")
-    if (found := completions(line)) is not None:
-        print(" ".join(found))
-        return
     import hydra
     from hydra.core.global_hydra import GlobalHydra
 
     GlobalHydra.instance().clear()
-    folder = re.search(r"(-cd|--config-dir)[= ](\S+)", line)
+    folder = re.search(r"(-cd|--config-dir)[= ](\S+)", os.environ.get("COMP_LINE", ""))
     sys.argv = ["mloml", *arguments, *(["--config-dir", folder[2]] if folder else [])]  # where Hydra looks
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(lambda _: None)()
     except (TypeError, ValueError) as error:  # argparse of Python 3.14 refuses the parser of Hydra 1.3
         raise ConfigError(f"{arguments[0]}: Hydra's own program does not run here ({error})") from None
-
-
-def completions(line: str) -> list[str] | None:
-    """Return the words that can follow one of our commands; None when it is a line for Hydra.
-
-    >>> completions("mloml data fe"), completions("mloml report "), completions("mloml dataset=ir")
-    (['fetch'], [], None)
-    """
-    words = line.split(" ")[1:]
-    if len(words) < 2 or words[0] not in COMMANDS:
-        return None
-    from mloml.config.compose import choices
-    from mloml.report.recipe import recipes
-
-    folders = re.findall(r"--config-dir[= ](\S+)", line)
-    names = {
-        "data": ["list", "fetch", "show", *choices("dataset", folders)],
-        "reproduce": [*recipes(), "all"],
-    }
-    return [name for name in names.get(words[0], []) if name.startswith(words[-1])]
 
 
 if __name__ == "__main__":

@@ -74,8 +74,6 @@ class Words(argparse.Namespace):
     overrides: list[str]
     folders: list[str]
     cfg: str | None
-    package: str
-    resolve: bool
     multirun: bool = False
 
     @classmethod
@@ -89,19 +87,14 @@ class Words(argparse.Namespace):
         parser = _Parser(add_help=False, allow_abbrev=False)
         parser.add_argument("overrides", nargs="*")
         parser.add_argument("-cd", "--config-dir", dest="folders", action="append", default=[])
-        parser.add_argument("-p", "--package", default="")
-        parser.add_argument("--resolve", action="store_true")
         modes = parser.add_mutually_exclusive_group()
-        modes.add_argument("-c", "--cfg", choices=("job", "hydra", "all"))
+        modes.add_argument("-c", "--cfg", choices=("job",))
         if sweeps:
             modes.add_argument("-m", "--multirun", action="store_true")
         words, unknown = parser.parse_known_intermixed_args(list(arguments), cls())
         if unknown:
             known = f"only {'-m, ' if sweeps else ''}--config-dir FOLDER, --cfg job and --help"
             raise ConfigError(f"{unknown[0]}: no such flag here, {known}; overrides have no dashes")
-        for flag in ("resolve", "package"):
-            if getattr(words, flag) and not words.cfg:
-                raise ConfigError(f"--{flag}: goes with --cfg job only")
         return words
 
     def with_folders(self) -> list[str]:
@@ -116,8 +109,7 @@ class Words(argparse.Namespace):
         """Return the composed config that ``--cfg`` asks for; nothing is run."""
         from mloml.config.compose import compose_config, show_config
 
-        config = compose_config(config_name, self.with_folders(), experiment)
-        return show_config(config, str(self.cfg), self.package, self.resolve)
+        return show_config(compose_config(config_name, self.with_folders(), experiment))
 
 
 class _Parser(argparse.ArgumentParser):

@@ -21,7 +21,7 @@ INTERRUPTED, UNREAD = 130, 141
 PATIENCE = 10.0
 
 
-class OutputError(MlomlError):
+class OutputError(Exception):
     """What should be shown cannot be: the disk is full, or whoever read it has gone (no message then)."""
 
 
@@ -75,7 +75,7 @@ def run_program(program: Callable[[], int]) -> NoReturn:
         prepare()
         code = program()
         sys.stdout.flush()
-    except MlomlError as error:
+    except (MlomlError, OutputError) as error:
         if not str(error):
             sys.exit(UNREAD)
         print(f"error: {error}", file=sys.stderr)

@@ -294,9 +294,3 @@ def test_a_shown_config_is_what_would_run():
     config = compose_config("config", ["algorithm=moml", "protocol.splits=7"])
     job = show_config(config)
     assert "splits: 7" in job and "cone: ${protocol.moml_cone}" in job and "hydra:" not in job
-    assert "cone: free" in show_config(config, resolve=True)
-    assert show_config(config, "all").count("\nhydra:") + show_config(config, "all").startswith("hydra:") == 1
-    assert show_config(config, "hydra").startswith("hydra:")
-    assert show_config(config, package="protocol.pca").startswith("fit: all")
-    with pytest.raises(ConfigError, match="--package=nothing: must be a key such as dataset"):
-        show_config(config, package="nothing")

@@ -46,7 +46,6 @@ def test_names_cannot_leave_their_folder(name, key, make):
         (lambda: ExecutionConfig(n_jobs=0), "execution.n_jobs=0"),
         (lambda: ExecutionConfig(results=""), "execution.results="),
         (lambda: ExecutionConfig(time_limit=0.0), "execution.time_limit=0.0"),
-        (lambda: ExecutionConfig(refresh=0.0), "execution.refresh=0.0"),
         (lambda: ExecutionConfig(only=[3, -1]), r"execution.only=\[3, -1\]"),
         (lambda: DataSettings(source="web"), "data.source=web"),
         (lambda: DataSettings(attempts=0), "data.attempts=0"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mloml.datasets import Dataset, DatasetConfig, DataSettings, availability, catalogue, fetch_process, load
+from mloml.datasets import Dataset, DatasetConfig, DataSettings, availability, catalogue, load
 from mloml.datasets.fetch import Cache, ChecksumError, FetchError
 from mloml.errors import DatasetUnavailableError
 
@@ -175,11 +175,7 @@ def test_ucimlrepo_drops_incomplete_rows_and_the_identifier(site, settings):
     assert data.provenance["rows_dropped"] == 1
 
 
-def test_ucimlrepos_failures_are_told_in_one_line(site, settings, Reply, monkeypatch, capsys):
-    monkeypatch.setattr("ucimlrepo.fetch.API_BASE_URL", "")  # as it was, after this test
-    monkeypatch.setattr("socket.setdefaulttimeout", lambda seconds: None)
-    url = f"{site.url}/api/dataset?id=53"
-    request = {"url": url, "uci_id": 53, "timeout": [1, 1], "attempts": 1, "backoff": 0, "file": ""}
+def test_ucimlrepos_failures_are_told_in_one_line(site, settings, Reply):
     two_targets = IRIS | {"petal width": "Target"}
     for reply, reason in (
         (Reply(status=404), "404"),
@@ -192,9 +188,9 @@ def test_ucimlrepos_failures_are_told_in_one_line(site, settings, Reply, monkeyp
             serve_table(site, 53, two_targets, iris_rows())
         else:
             site.serve("/api/dataset?id=53", reply)
-        assert fetch_process.main(request) == 1
-        (line,) = capsys.readouterr().err.splitlines()
-        assert reason in line
+        with pytest.raises(FetchError, match=reason) as caught:
+            Cache(settings).get(f"{site.url}/api/dataset?id=53", "x.csv.gz", uci_id=53)
+        assert "\n" not in str(caught.value)
 
 
 def test_a_table_of_the_wrong_shape_is_followed_by_the_next_source_and_not_kept(site, settings, make_zip):

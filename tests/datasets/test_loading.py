@@ -5,11 +5,10 @@ import gzip
 import lzma
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from mloml.config.compose import compose_study
-from mloml.datasets import DatasetConfig, DataSettings, availability, catalogue, load, overview, pin
+from mloml.datasets import DatasetConfig, DataSettings, availability, catalogue, load, pin
 from mloml.datasets.loading import sources_of
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError
 from mloml.paper import published
@@ -124,23 +123,6 @@ def test_availability_is_told_without_loading(site, settings):
     told = [availability(KNOWN[name], offline) for name in names]
     assert told == ["bundled", "generated", "missing", "missing", "regenerated"]
     assert site.hits.total() == 0
-
-
-def test_an_overview_puts_the_papers_sizes_beside_ours(settings):
-    chosen = {name: KNOWN[name] for name in ("iris", "spect_paper", "glass", "waveform", "mlprove")}
-    paper = published.table1()
-    frame, loaded = overview(chosen, dataclasses.replace(settings, offline=True), paper)
-    rows = frame.set_index("dataset")
-    sizes = ["instances", "features", "classes"]
-    assert rows.loc["iris", sizes].tolist() == [150, 4, 3]
-    assert rows.loc["spect_paper", [f"paper_{size}" for size in sizes]].tolist() == [267, 22, 2]
-    assert rows.loc["glass", "paper_features"] is pd.NA
-    assert rows["source"].tolist() == ["bundled", "bundled", "bundled", "regenerated", "missing"]
-    assert rows.loc["mlprove", sizes].isna().all() and rows.loc["mlprove", "paper_features"] == 57
-    assert "mlprove is missing" in rows.loc["mlprove", "missing"]
-    assert (
-        loaded["iris"].X.shape == (0, 4) and loaded["iris"].checksum == load(KNOWN["iris"], OFFLINE).checksum
-    )
 
 
 # -- a dataset of one's own ---------------------------------------------------------------------------

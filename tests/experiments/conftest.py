@@ -52,7 +52,7 @@ class Lab:
 
     def run(self, **settings):
         """Run to the end in this process, whose workers are warm; return the result."""
-        return self.driver.run_study(self.study(**settings), refresh=self.driver.draw_means)
+        return self.driver.run_study(self.study(**settings), publish=self.driver.draw_means)
 
     def start(self, *arguments, without_pgrep=False):
         """Start a run as a process and a group of its own."""

@@ -31,7 +31,7 @@ def main():
     pairs = (pair.split("=", 1) for pair in sys.argv[2:])
     study = small_study(Path(sys.argv[1]), **{name: json.loads(value) for name, value in pairs})
     try:
-        result = run_study(study, refresh=draw_means)
+        result = run_study(study, publish=draw_means)
     except MlomlError as error:
         sys.exit(f"error: {error}")
     sys.exit(len(result.failures) > 0)

@@ -4,6 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from mloml.config.schema import Algorithm, DataSettings, ProtocolConfig, Study
@@ -13,6 +14,7 @@ from mloml.experiments.cell import Cell
 from mloml.experiments.locks import running
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.store import Store
+from mloml.experiments.study import StudyResult
 
 
 def check(folder, store):
@@ -40,7 +42,9 @@ def artefact(tmp_path):
     frame = store.frame(cells)
     frame.to_csv(folder / "cells.csv", index=False)
     (folder / "table.tex").write_text("a table")
-    write_manifest(folder, study, frame, {"iris": Source("c" * 64, "bundled")}, wall_seconds=2.0)
+    sources = {"iris": Source("c" * 64, "bundled")}
+    result = StudyResult(study, folder, frame, [], pd.DataFrame(), {}, sources=sources)
+    write_manifest(result, wall_seconds=2.0)
     return folder, store, cells
 
 

@@ -1,6 +1,7 @@
 """`mloml status --recompute N`: real cells computed again; equal, different, of other code or versions."""
 
 import json
+import re
 import sys
 
 import pandas as pd
@@ -14,6 +15,7 @@ from mloml.experiments.cell import Cell, cells_of_splits, run_cell
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.status import main
 from mloml.experiments.store import Store
+from mloml.experiments.study import StudyResult
 
 EUCLIDEAN = Algorithm("euclidean", "Euclidean", "Euclidean")
 SETTINGS = DataSettings(source="bundled", offline=True)
@@ -45,7 +47,8 @@ class Artefact:
         cells = [cell for cell, _ in self.cells.values()]
         frame = self.store.frame(cells)
         frame.to_csv(self.folder / "cells.csv", index=False)
-        write_manifest(self.folder, study, frame, sources, records=self.store.get_all(cells).values())
+        records = [*self.store.get_all(cells).values()]
+        write_manifest(StudyResult(study, self.folder, frame, records, pd.DataFrame(), {}, sources=sources))
 
     def alter_rows(self, split, **changes):
         rows = pd.read_csv(self.folder / "cells.csv", dtype=str)
@@ -73,15 +76,16 @@ def artefact(tmp_path, made, monkeypatch):
 
 
 def counts(output):
-    """Return the numbers in the row of the table."""
-    (row,) = [line for line in output.splitlines() if line.startswith("│")]
-    return [int(word) for word in row.split("│")[2:-1]]
+    """Return how many cells came out in each way."""
+    (row,) = [line for line in output.splitlines() if re.search("small: [0-9]", line)]
+    pairs = (part.split(" ", 1) for part in row.rpartition(": ")[2].split("; "))
+    return {verdict: int(count) for count, verdict in pairs}
 
 
 def test_an_untouched_artefact_is_equal_and_nothing_is_written(artefact, capsys):
     before = artefact.contents()
     assert artefact.recompute(100) == 0
-    assert counts(capsys.readouterr().out) == [5, 0, 0, 0, 0]
+    assert counts(capsys.readouterr().out) == {"equal": 5}
     assert artefact.contents() == before
 
 
@@ -94,7 +98,7 @@ def test_only_a_difference_under_the_same_code_and_versions_is_a_failure(artefac
     artefact.alter_rows(3, key="0" * 64)
     assert artefact.recompute(5) == 1
     output = capsys.readouterr().out
-    assert counts(output) == [2, 1, 0, 2, 0]
+    assert counts(output) == {"equal": 2, "different": 1, "different, other code or versions": 2}
     now = artefact.cells[1][1]["error"]
     assert f"different: iris/euclidean, split 1: stored 0.5 with {{}}, now {now} with {{}}" in output
     assert "different, other code or versions: iris/euclidean, split 2: stored 0.5" in output
@@ -110,7 +114,7 @@ def test_cells_of_foreign_classes_and_data_and_of_other_times_are_skipped(artefa
     artefact.alter_manifest(lambda manifest: manifest["config"]["algorithms"].append(foreign))
     assert artefact.recompute(5) == 0
     output = capsys.readouterr().out
-    assert counts(output) == [3, 0, 0, 0, 2]
+    assert counts(output) == {"equal": 3, "skipped": 2}
     assert all(
         f"skipped 1: the data or the learner of {name}" in output for name in ("mine/", "iris/foreign")
     )

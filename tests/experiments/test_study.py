@@ -1,4 +1,4 @@
-"""Studies with real worker processes: what is computed, reused, refused, refreshed and written."""
+"""Studies with real worker processes: what is computed, reused, refused and written."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ def test_a_second_run_computes_nothing_and_says_so(lab, capsys):
     assert lab.starts() == dict.fromkeys(lab.cells, 1)
     assert (first.computed, first.reused) == (6, 0)
     assert "in short" not in capsys.readouterr().out
-    second = lab.driver.run_study(lab.study(), refresh=lambda result: f"{len(result.records)} cells.")
+    second = lab.driver.run_study(lab.study(), publish=lambda result: f"{len(result.records)} cells.")
     assert lab.starts() == dict.fromkeys(lab.cells, 1)
     assert (second.computed, second.reused) == (0, 6)
     output = capsys.readouterr().out
@@ -116,32 +116,6 @@ def test_missing_data_are_named_in_one_line_and_the_rest_runs(lab, capsys):
     assert {path: path.read_bytes() for path in lab.results.rglob("*") if path.is_file()} == before
 
 
-def test_tables_are_refreshed_while_the_run_goes_on_unless_they_need_all_cells(lab):
-    seen = []
-
-    def draw(result):
-        seen.append(len(result.records))
-        if len(seen) == 1:
-            raise RuntimeError("a table that cannot be drawn yet")
-        return ""
-
-    lab.driver.run_study(lab.study(refresh=1e-3, n_jobs=1), refresh=draw)
-    assert seen[0] < seen[-1] == 6
-    seen[:] = [0]
-    study = lab.study(refresh=1e-3, splits=4)
-    lab.driver.run_study(study, refresh=draw, only_at_end=True)
-    assert seen == [0, 8]
-
-
-def test_refreshing_takes_at_most_a_hundredth_of_the_time(lab, monkeypatch):
-    seen = []
-    monkeypatch.setattr("mloml.experiments.study.REFRESH_PAUSE", 1e9)
-    lab.driver.run_study(
-        lab.study(refresh=1e-3), refresh=lambda result: seen.append(len(result.records)) or ""
-    )
-    assert len(seen) == 2 and seen[0] < seen[1] == 6
-
-
 def test_a_folder_that_cannot_be_written_is_found_before_anything_runs(lab):
     lab.results.write_text("a file where the folder should be")
     with pytest.raises(StoreError, match=r"cannot be written .a part of the path is a file.") as caught:
@@ -160,7 +134,7 @@ def test_a_store_that_fills_up_stops_the_run_and_keeps_what_is_finished(lab):
 
 
 def test_cells_whose_word_was_not_heard_before_an_interruption_are_counted(lab, monkeypatch, capsys):
-    def interrupted(self, outcomes, wanted, board):
+    def interrupted(self, outcomes, wanted):
         list(outcomes)  # all are stored by now
         raise KeyboardInterrupt
 

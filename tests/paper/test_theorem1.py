@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mloml.learners.moml import MOMLLayer
 from mloml.paper.theorem1 import WatchedLayer, check_sandwich, follow, layers_frame
 
 
@@ -52,7 +53,7 @@ def test_counts_and_eigenvalues_are_those_of_a_slow_stack(gamma):
     layers, smallest, steps, broken, failed, shortened = slow_stack(X, triplets, gamma, 3)
     watched = follow(X, [triplets[:60], triplets[60:]], gamma, n_layers=3)
     frame = layers_frame(watched)
-    np.testing.assert_allclose([layer.L for layer in watched], layers, atol=1e-7)
+    np.testing.assert_allclose([each.layer.L for each in watched], layers, atol=1e-7)
     np.testing.assert_allclose(frame["smallest_eigenvalue"], smallest, atol=1e-7)
     np.testing.assert_array_equal(frame["steps"], steps)
     np.testing.assert_array_equal(frame["steps_looked_at"], steps)
@@ -88,7 +89,7 @@ def test_looking_less_often_still_counts_every_failure():
 
 
 def test_a_broken_inequality_in_layer_one_stops_everything():
-    first = WatchedLayer(np.eye(3), np.eye(3), sandwich_excess=1e-11)
+    first = WatchedLayer(MOMLLayer(3, 0.1), sandwich_excess=1e-11)
     check_sandwich(first)
     first.sandwich_excess = 1e-8
     with pytest.raises(AssertionError, match="layer 1"):

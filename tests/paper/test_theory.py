@@ -28,7 +28,7 @@ def test_the_watched_stack_is_the_stack_of_the_learner(iris, gamma):
     half = halves(iris, PROTOCOL, 0)
     watched = follow(half.X, islice(triplet_scans(half.y, half.seed), 2), gamma, n_layers=3)
     model = MLOML(activation="relu", gamma=gamma, scans=2, random_state=half.seed).fit(half.X, half.y)
-    np.testing.assert_allclose([layer.L for layer in watched], model.layers_, atol=1e-9)
+    np.testing.assert_allclose([each.layer.L for each in watched], model.layers_, atol=1e-9)
     np.testing.assert_array_equal(layers_frame(watched)["steps"], model.n_updates_)
     np.testing.assert_array_equal([layer.leaving_cone for layer in watched], model.n_cone_failures_)
 

@@ -165,13 +165,9 @@ def choices(group: str, folders: Sequence[str] = ()) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def show_config(config: DictConfig, part: str = "job", package: str = "", resolve: bool = False) -> str:
-    """Return a composed config as YAML, as Hydra's ``--cfg job|hydra|all --package KEY --resolve`` does."""
-    kept = [str(key) for key in config if part == "all" or (key == "hydra") == (part == "hydra")]
-    shown = OmegaConf.select(config, package) if package else OmegaConf.masked_copy(config, kept)
-    require(shown is not None, "--package", package, f"a key such as {', '.join(kept)}")
-    with _one_line():
-        return OmegaConf.to_yaml(shown, resolve=resolve)
+def show_config(config: DictConfig) -> str:
+    """Return a composed config as YAML, without Hydra's own settings."""
+    return OmegaConf.to_yaml(OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"]))
 
 
 def single_jobs(overrides: Sequence[str]) -> list[list[str]]:

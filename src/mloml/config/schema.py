@@ -6,10 +6,10 @@ These dataclasses are plain data. They know types and ranges; Hydra composes the
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from mloml.errors import ConfigError, require
 
@@ -31,12 +31,33 @@ def require_name(key: str, value: object) -> None:
     require(bool(fits), key, shown, "letters, digits, '_', '-', and '.' but not first")
 
 
-def _require_one_of(key: str, value: object, known: Sequence[str]) -> None:
-    require(value in known, key, value, f"one of {', '.join(known)}")
+@dataclass(frozen=True)
+class _Checked:
+    """Fields that know what they may hold; null always passes, where the type allows it."""
+
+    _key: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value, (holds, allowed) = getattr(self, each.name), each.metadata.get("check", (None, ""))
+            if holds is not None and value is not None:
+                require(holds(value), f"{self._key}.{each.name}", value, allowed)
 
 
-def _require_at_least(key: str, value: float, least: float) -> None:
-    require(value >= least, key, value, f"a whole number, at least {least}")
+def _checked(default: Any, holds: Callable[[Any], bool], allowed: str) -> Any:
+    return field(default=default, metadata={"check": (holds, allowed)})
+
+
+def _at_least(least: int, default: int | None) -> Any:
+    return _checked(default, lambda value: value >= least, f"a whole number, at least {least}")
+
+
+def _positive(default: float | None) -> Any:
+    return _checked(default, lambda value: value > 0, "a number, more than 0")
+
+
+def _one_of(known: Sequence[str], default: str | None) -> Any:
+    return _checked(default, lambda value: value in known, f"one of {', '.join(known)}")
 
 
 @dataclass  # not frozen: OmegaConf does not merge into a frozen one that is None at first
@@ -63,7 +84,7 @@ class OriginalFiles:
 
 
 @dataclass(frozen=True)
-class DatasetConfig:
+class DatasetConfig(_Checked):
     """One dataset of the catalogue: where it comes from and what it must look like.
 
     Parameters
@@ -81,6 +102,7 @@ class DatasetConfig:
     generator, draw : one of ``GENERATORS``, and the seed of another draw than the usual one.
     """
 
+    _key = "dataset"
     name: str
     title: str = ""
     uci_id: int | None = None
@@ -90,7 +112,7 @@ class DatasetConfig:
     features: int | None = None
     class_counts: dict[str, int | None] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
-    missing: str = "error"
+    missing: str = _one_of(("error", "drop"), "error")
     base: str | None = None
     variant: str | None = None
     original: OriginalFiles | None = None
@@ -100,16 +122,14 @@ class DatasetConfig:
     path: str | None = None
     label: str | None = None
     ignore: list[str] = field(default_factory=list)
-    generator: str | None = None
+    generator: str | None = _one_of(GENERATORS, None)
     draw: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_name("dataset.name", self.name)
         for source in self.sources:
-            _require_one_of("dataset.sources", source, SOURCES)
-        _require_one_of("dataset.missing", self.missing, ("error", "drop"))
-        if self.generator is not None:
-            _require_one_of("dataset.generator", self.generator, GENERATORS)
+            require(source in SOURCES, "dataset.sources", source, f"one of {', '.join(SOURCES)}")
         if ("generated" in self.sources) != (self.generator is not None):
             raise ConfigError("dataset.generator: goes with the source 'generated', and only with it")
         if self.ignore and self.sources:
@@ -127,7 +147,7 @@ class DatasetConfig:
 
 
 @dataclass(frozen=True)
-class DataSettings:
+class DataSettings(_Checked):
     """Where data may come from: a folder of the user's, the cache, the network.
 
     Parameters
@@ -144,24 +164,19 @@ class DataSettings:
     largest_text : MB that a packed file of one's own may unpack to.
     """
 
+    _key = "data"
     dir: str | None = None
-    source: str = "auto"
+    source: str = _one_of(("auto", "uci", *SOURCES), "auto")
     offline: bool = False
     cache: str | None = None
     uci_url: str = "https://archive.ics.uci.edu"
     openml_url: str = "https://www.openml.org"
-    connect_timeout: float = 4.0
-    read_timeout: float = 15.0
-    deadline: float = 1800.0
-    attempts: int = 3
+    connect_timeout: float = _positive(4.0)
+    read_timeout: float = _positive(15.0)
+    deadline: float = _positive(1800.0)
+    attempts: int = _at_least(1, 3)
     backoff: float = 0.5
-    largest_text: float = 64.0
-
-    def __post_init__(self) -> None:
-        _require_one_of("data.source", self.source, ("auto", "uci", *SOURCES))
-        _require_at_least("data.attempts", self.attempts, 1)
-        for key in ("connect_timeout", "read_timeout", "deadline", "largest_text"):
-            require(getattr(self, key) > 0, f"data.{key}", getattr(self, key), "a number, more than 0")
+    largest_text: float = _positive(64.0)
 
     def folder(self) -> Path | None:
         """Return the user's folder, or None; a folder that does not exist is an error."""
@@ -181,67 +196,53 @@ class DataSettings:
 
 
 @dataclass(frozen=True)
-class PcaConfig:
+class PcaConfig(_Checked):
     """PCA of wide data sets, before the rows are divided by their norm.
 
     ``fit="all"`` takes all rows, both halves, as the paper seems to; ``"train"`` the training half only.
     ``signs`` is the seed of random signs of the axes; None: the largest loading of each is positive.
     """
 
-    fit: str = "all"
-    threshold: int = 200
-    components: int = 100
+    _key = "protocol.pca"
+    fit: str = _one_of(("all", "train"), "all")
+    threshold: int = _at_least(1, 200)
+    components: int = _at_least(1, 100)
     centred: bool = False
-    signs: int | None = None
-
-    def __post_init__(self) -> None:
-        require(self.fit in ("all", "train"), "protocol.pca.fit", self.fit, "'all' or 'train'")
-        _require_at_least("protocol.pca.threshold", self.threshold, 1)
-        _require_at_least("protocol.pca.components", self.components, 1)
-        signs = self.signs
-        require(signs is None or signs >= 0, "protocol.pca.signs", signs, "null or a seed, at least 0")
+    signs: int | None = _at_least(0, None)
 
 
 @dataclass(frozen=True)
-class ProtocolConfig:
+class ProtocolConfig(_Checked):
     """How a method is judged: splits, scans, model selection and the classifier.
 
     A run with fewer splits than ``full``, or of a protocol made for ``trial`` runs, gives no verdicts.
     With a ``window`` the samples are a stream (see :mod:`mloml.experiments.prequential`).
     """
 
+    _key = "protocol"
     name: str = "paper"
-    splits: int = 30
+    splits: int = _at_least(1, 30)
     full: int = 1
     trial: bool = False
-    scans: int = 20
-    folds: int = 5
-    neighbours: int = 5
-    seed: int = 0
-    bp_rate: float | None = 1e-4
-    moml_cone: str = "free"
-    rows: str = "unit"
+    scans: int = _at_least(1, 20)
+    folds: int = _at_least(2, 5)
+    neighbours: int = _at_least(1, 5)
+    seed: int = _at_least(0, 0)
+    bp_rate: float | None = _checked(1e-4, lambda rate: rate >= 0, "null or a number, at least 0")
+    moml_cone: str = _one_of(("free", "split"), "free")
+    rows: str = _one_of(("unit", "standardised"), "unit")
     scale: Any = None
     stratified: bool = True
-    ties: str = "smallest"
+    ties: str = _one_of(("smallest", "alphabetical", "nearest"), "smallest")
     window: int | None = None
-    length: int | None = None
-    refit: int = 500
+    length: int | None = _at_least(2, None)
+    refit: int = _at_least(1, 500)
     pca: PcaConfig = field(default_factory=PcaConfig)
 
     def __post_init__(self) -> None:
-        for key, least in (("splits", 1), ("scans", 1), ("folds", 2), ("neighbours", 1), ("seed", 0)):
-            _require_at_least(f"protocol.{key}", getattr(self, key), least)
-        rate, cone, rows = self.bp_rate, self.moml_cone, self.rows
-        require(rate is None or rate >= 0, "protocol.bp_rate", rate, "null or a number, at least 0")
-        require(cone in ("free", "split"), "protocol.moml_cone", cone, "'free' or 'split'")
-        require(rows in ("unit", "standardised"), "protocol.rows", rows, "'unit' or 'standardised'")
-        _require_one_of("protocol.ties", self.ties, ("smallest", "alphabetical", "nearest"))
-        _require_at_least("protocol.refit", self.refit, 1)
-        if self.window is not None:
-            _require_at_least("protocol.window", self.window, self.neighbours)
-        if self.length is not None:
-            _require_at_least("protocol.length", self.length, 2)
+        super().__post_init__()
+        fits = self.window is None or self.window >= self.neighbours
+        require(fits, "protocol.window", self.window, f"null, or at least {self.neighbours} samples")
 
     @property
     def is_trial(self) -> bool:
@@ -250,29 +251,21 @@ class ProtocolConfig:
 
 
 @dataclass(frozen=True)
-class ExecutionConfig:
+class ExecutionConfig(_Checked):
     """Where and how cells run. Nothing here changes a result. Each key is explained in ``conf/execution``."""
 
-    backend: str = "local"
-    n_jobs: int = -1
-    results: str = "results"
-    only: list[int] | None = None
+    _key = "execution"
+    backend: str = _one_of(("local", "dask", "slurm"), "local")
+    n_jobs: int = _checked(-1, bool, "a number of workers, or -1 for all cores")
+    results: str = _checked("results", bool, "a folder such as results")
+    only: list[int] | None = _checked(  # noqa: RUF009 - a field, as for the others
+        None, lambda splits: min(splits, default=0) >= 0, "null or splits, from 0"
+    )
     fail_fast: bool = False
-    time_limit: float | None = None
-    refresh: float = 5.0
+    time_limit: float | None = _positive(None)
     address: str | None = None
-    cluster: str = "slurm"
+    cluster: str = _one_of(("slurm", "local"), "slurm")
     slurm: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        limit, splits, jobs = self.time_limit, self.only, self.n_jobs
-        _require_one_of("execution.backend", self.backend, ("local", "dask", "slurm"))
-        _require_one_of("execution.cluster", self.cluster, ("slurm", "local"))
-        require(jobs != 0, "execution.n_jobs", jobs, "a number of workers, or -1 for all cores")
-        require(bool(self.results), "execution.results", self.results, "a folder such as results")
-        require(limit is None or limit > 0, "execution.time_limit", limit, "null or seconds, more than 0")
-        require(self.refresh > 0, "execution.refresh", self.refresh, "seconds, more than 0")
-        require(min(splits or [0]) >= 0, "execution.only", splits, "null or splits, from 0")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,6 @@
 
 from mloml.config.schema import DatasetConfig, DataSettings
 from mloml.datasets.dataset import Dataset
-from mloml.datasets.loading import availability, catalogue, load, overview, pin
+from mloml.datasets.loading import availability, catalogue, load, pin
 
-__all__ = ["DataSettings", "Dataset", "DatasetConfig", "availability", "catalogue", "load", "overview", "pin"]
+__all__ = ["DataSettings", "Dataset", "DatasetConfig", "availability", "catalogue", "load", "pin"]

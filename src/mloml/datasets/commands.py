@@ -5,48 +5,42 @@ import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
 
+import yaml
 from rich.console import Console
-from rich.table import Table
 
 from mloml.config.overrides import address
 from mloml.config.schema import DatasetConfig, DataSettings
 from mloml.datasets.loading import availability, catalogue, load
 from mloml.errors import ConfigError, MlomlError, suggestion
-from mloml.output import OutputError
 
 
 def main(argv: Sequence[str] = ()) -> int:
     """Run one of the commands, ``list`` by default; return 0 when all that was asked for is there."""
-    given = vars(_parser().parse_args(argv or ["list"]))
+    given = vars(_parser().parse_intermixed_args(argv))
     command, names, folders = (given.pop(key) for key in ("command", "names", "config_dir"))
-    console = Console(file=sys.stdout, soft_wrap=True, highlight=False, markup=False)
     try:
         settings = DataSettings(**given)
         known = catalogue([address(folder, "--config-dir") for folder in folders])
-        run = {"list": list_all, "fetch": fetch, "show": show}[command]
-        return run(_chosen(names, known), settings, console)
-    except OutputError:
-        raise
+        return {"list": list_all, "fetch": fetch, "show": show}[command](_chosen(names, known), settings)
     except MlomlError as error:
         print(f"mloml data: {error}", file=sys.stderr)
         return 1
 
 
-def list_all(configs: list[DatasetConfig], settings: DataSettings, console: Console) -> int:
+def list_all(configs: list[DatasetConfig], settings: DataSettings) -> int:
     """Print all data sets: size, classes and whether each is here; `show` tells its sources."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("name", "rows", "features", "classes", "here"):
-        table.add_column(column, justify="left" if column in ("name", "here") else "right", no_wrap=True)
+    line = "{:<16} {:>7} {:>8} {:>7}  {}".format
+    print(line("name", "rows", "features", "classes", "here"))
     for config in configs:
         sizes = (config.rows, config.features, len(config.class_counts))
-        table.add_row(config.name, *(str(size or "") for size in sizes), availability(config, settings))
-    console.print(table)
-    console.print(f"cache: {settings.cache_folder()}")
+        print(line(config.name, *(size or "" for size in sizes), availability(config, settings)))
+    print(f"cache: {settings.cache_folder()}")
     return 0
 
 
-def fetch(configs: list[DatasetConfig], settings: DataSettings, console: Console) -> int:
+def fetch(configs: list[DatasetConfig], settings: DataSettings) -> int:
     """Get every data set there is to get; report each in one line."""
+    console = Console(file=sys.stdout, soft_wrap=True, highlight=False, markup=False)
     missing = 0
     width = max(len(config.name) for config in configs)
     for config in configs:
@@ -64,19 +58,13 @@ def fetch(configs: list[DatasetConfig], settings: DataSettings, console: Console
     return 1 if missing else 0
 
 
-def show(configs: list[DatasetConfig], settings: DataSettings, console: Console) -> int:
-    """Print all that is known of a data set."""
+def show(configs: list[DatasetConfig], settings: DataSettings) -> int:
+    """Print all that is known of data sets."""
     for config in configs:
-        for key, value in (dataclasses.asdict(config) | {"here": availability(config, settings)}).items():
-            if value:
-                console.print(f"{key:>14}  {_text(value)}")
+        known = dataclasses.asdict(config) | {"here": availability(config, settings)}
+        known = {key: value for key, value in known.items() if value}
+        print(yaml.safe_dump(known, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100))
     return 0
-
-
-def _text(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {_text(item)}" for key, item in value.items() if item != "")
-    return ", ".join(map(str, value)) if isinstance(value, list) else "?" if value is None else str(value)
 
 
 def _chosen(names: list[str], known: Mapping[str, DatasetConfig]) -> list[DatasetConfig]:
@@ -88,22 +76,14 @@ def _chosen(names: list[str], known: Mapping[str, DatasetConfig]) -> list[Datase
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--dir", help="folder with files of your own (default: MLOML_DATA)")
-    common.add_argument("--source", default="auto", help="auto, uci, or a single source")
-    common.add_argument("--offline", action="store_true", help="never touch the network")
-    common.add_argument("--cache", help="folder for what is fetched (default: MLOML_CACHE)")
+    about = "List data sets and where each would come from, fetch them, or show all that is known of them."
+    parser = argparse.ArgumentParser(prog="mloml data", description=about)
+    parser.add_argument("command", nargs="?", default="list", choices=("list", "fetch", "show"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="data sets; all by default")
+    parser.add_argument("--dir", help="folder with files of your own (default: MLOML_DATA)")
+    parser.add_argument("--source", default="auto", help="auto, uci, or a single source")
+    parser.add_argument("--offline", action="store_true", help="never touch the network")
+    parser.add_argument("--cache", help="folder for what is fetched (default: MLOML_CACHE)")
     own = "folder of configs of your own, like conf/"
-    common.add_argument("-cd", "--config-dir", action="append", default=[], help=own)
-    parser = argparse.ArgumentParser(prog="mloml data", description="The data sets: list, fetch, show.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, number, text in (
-        ("list", 0, "all data sets, and where each would come from"),
-        ("fetch", "*", "get data sets, all by default"),
-        ("show", "+", "all that is known of one data set"),
-    ):
-        command = commands.add_parser(name, parents=[common], help=text)
-        if number:
-            command.add_argument("names", nargs=number, metavar="NAME", help="data sets, or all")
-        command.set_defaults(names=[])
+    parser.add_argument("-cd", "--config-dir", action="append", default=[], help=own)
     return parser

@@ -1,23 +1,29 @@
 """Fetching: tables by ``ucimlrepo``, files by ``pooch``; a deadline, retries, and a cache with checksums.
 
+A host that sends a byte now and then would hold ``requests`` for ever; ``ucimlrepo`` has no timeout at all
+and calls every failure "Error connecting to server". So a thread asks
+them, and is left behind at the deadline.
+
 A file is kept with a note of its checksum. From then on it must have that checksum, and the one pinned in the
 catalogue where there is one: a file that differs is refused.
 """
 
 import hashlib
 import json
+import queue
 import shutil
-import subprocess
-import sys
+import socket
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from filelock import FileLock
 
 from mloml.config.schema import DatasetConfig, DataSettings
-from mloml.datasets import fetch_process
 from mloml.datasets.dataset import Table
 from mloml.datasets.original import LARGEST_FILE, archive_limit, file_digest, open_file, read_archive
 from mloml.datasets.read import read_arff, read_csv
@@ -52,12 +58,12 @@ class Cache:
         url : the address.
         name : how the file is called in the cache.
         known : its checksum, such as ``sha256:...``, as far as one is known before the first fetch.
-        request : what the process that fetches it needs: ``largest``, its bytes at most, or ``uci_id``.
+        request : ``largest``, its bytes at most, or the ``uci_id`` of a table.
         """
         host, digest = urlsplit(url).netloc.replace(":", "_"), hashlib.sha256(url.encode()).hexdigest()[:12]
         path = self.used[url] = self.folder / host / f"{digest}-{name}"
         if not _is_kept(path):
-            self._fetch(path, {"url": url, "known": known, **request})
+            self._fetch(path, url, known, request)
         for expected, origin in ((known, "pinned"), (_noted(path), "noted when it was fetched")):
             if not _fits(path, expected):
                 delete = f"delete it, and {_note(path).name} beside it, to fetch it again"
@@ -70,25 +76,25 @@ class Cache:
             path.unlink(missing_ok=True)
             _note(path).unlink(missing_ok=True)
 
-    def _fetch(self, path: Path, request: dict[str, Any]) -> None:
+    def _fetch(self, path: Path, url: str, known: str | None, request: dict[str, Any]) -> None:
         if self.settings.offline:
             raise FetchError("not fetched before, and no network allowed")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock"):
                 if not _is_kept(path):  # another process may have been faster
-                    self._fetch_whole(path, request)
+                    self._fetch_whole(path, url, known, request)
         except OSError as error:
             raise FetchError(f"cache folder {self.folder} cannot be used ({error}); set data.cache") from None
 
-    def _fetch_whole(self, path: Path, request: dict[str, Any]) -> None:
+    def _fetch_whole(self, path: Path, url: str, known: str | None, request: dict[str, Any]) -> None:
         """Fetch a file; it appears under its name only when it is complete."""
         unfinished = path.with_name(f"{path.name}.part")
         shutil.rmtree(unfinished, ignore_errors=True)  # of a process that was killed
         unfinished.mkdir()
-        file, url = unfinished / path.name, request["url"]
+        file, ask = unfinished / path.name, download if "largest" in request else ask_ucimlrepo
         try:
-            self._ask(request | {"file": str(file)}, urlsplit(url).netloc)
+            self._try(lambda: ask(url, file, known, self.settings, **request), url)
             if not _fits(file, _noted(path)):
                 delete = f"to accept it delete {_note(path)}"
                 raise FetchError(f"{url}: not the file that was fetched before; {delete}")
@@ -97,24 +103,82 @@ class Cache:
             shutil.rmtree(unfinished, ignore_errors=True)
         write_atomically(_note(path), json.dumps({"url": url, "sha256": file_digest(path)}))
 
-    def _ask(self, request: dict[str, Any], host: str) -> None:
-        """Let a process of its own fetch a file, and end it at the deadline."""
-        settings, url = self.settings, request["url"]
-        timeout = (settings.connect_timeout, settings.read_timeout)
-        request |= {"timeout": timeout, "attempts": settings.attempts, "backoff": settings.backoff}
-        command = [sys.executable, "-P", fetch_process.__file__, json.dumps(request)]
-        if host in unreachable:
-            raise FetchError(f"{host} cannot be reached")
+    def _try(self, action: Callable[[], None], url: str) -> None:
+        """Let a thread try several times, until the deadline."""
+        answer, deadline = queue.SimpleQueue[FetchError | None](), self.settings.deadline
+        threading.Thread(target=lambda: answer.put(self._try_all(action, url)), daemon=True).start()
+        before = socket.getdefaulttimeout()
+        socket.setdefaulttimeout(self.settings.read_timeout)
         try:
-            done = subprocess.run(command, capture_output=True, timeout=settings.deadline, check=False)
-        except subprocess.TimeoutExpired:
-            raise FetchError(f"{url}: not fetched within {settings.deadline:g} s (data.deadline)") from None
-        if done.returncode == fetch_process.UNREACHABLE:
-            unreachable.add(host)
-            raise FetchError(f"{host} cannot be reached")
-        if done.returncode:
-            reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-            raise FetchError(f"{url}: {reason or f'exit code {done.returncode}'}")
+            error = answer.get(timeout=deadline)
+        except queue.Empty:
+            error = FetchError(f"{url}: not fetched within {deadline:g} s (data.deadline)")
+        finally:
+            socket.setdefaulttimeout(before)
+        if error is not None:
+            raise error
+
+    def _try_all(self, action: Callable[[], None], url: str) -> FetchError | None:
+        """Return why nothing could be fetched, or None."""
+        host, reason = urlsplit(url).netloc, ""
+        for attempt in range(self.settings.attempts):
+            time.sleep(self.settings.backoff * (2**attempt - 1))
+            try:
+                if host not in unreachable:
+                    action()
+                    return None
+            except FetchError as error:
+                return error
+            except Exception as error:  # whatever the answer made the libraries stumble over
+                cause = error.__context__ if isinstance(error.__context__, URLError) else error
+                reason = " ".join(str(cause).split())[:300] or type(cause).__name__
+                if _nobody_answered(cause):
+                    unreachable.add(host)
+            if host in unreachable:
+                return FetchError(f"{host} cannot be reached")
+        return FetchError(f"{url}: {reason} ({self.settings.attempts} times)")
+
+
+def ask_ucimlrepo(url: str, file: Path, known: str | None, settings: DataSettings, uci_id: int) -> None:
+    """Write what ``ucimlrepo`` gives as a compressed CSV file with the header ``f1,...,fd,label``."""
+    import pandas as pd
+    import ucimlrepo
+
+    ucimlrepo.fetch.API_BASE_URL = url.partition("?")[0]
+    data = ucimlrepo.fetch_ucirepo(id=uci_id).data
+    if data.features is None or data.targets is None or data.targets.shape[1] != 1:
+        raise ValueError("its table has no features, or not exactly one target")
+    table = pd.concat([data.features, data.targets], axis=1)
+    names = [*(f"f{i}" for i in range(1, table.shape[1])), "label"]
+    packing = {"method": "gzip", "mtime": 0}
+    table.set_axis(names, axis=1).to_csv(file, index=False, compression=packing)
+
+
+def download(url: str, file: Path, known: str | None, settings: DataSettings, largest: int) -> None:
+    """Let ``pooch`` download a file and check it."""
+    import pooch
+    import requests
+
+    def save(url: str, file: str, _: object) -> None:
+        timeout = settings.connect_timeout, settings.read_timeout
+        with requests.get(url, stream=True, timeout=timeout) as response, Path(file).open("wb") as stream:
+            response.raise_for_status()
+            for block in response.iter_content(2**16):
+                stream.write(block)
+                if stream.tell() > largest:
+                    raise FetchError(f"{url}: more than {largest} bytes; refused")
+
+    pooch.get_logger().setLevel("ERROR")
+    pooch.retrieve(url, known, file.name, file.parent, downloader=save)
+
+
+def _nobody_answered(error: BaseException) -> bool:
+    import requests
+    from urllib3.exceptions import MaxRetryError
+
+    if isinstance(error, requests.RequestException):
+        return isinstance(error, requests.Timeout) or isinstance((*error.args, None)[0], MaxRetryError)
+    return isinstance(error, URLError | TimeoutError) and not isinstance(error, HTTPError)
 
 
 def fetch_table(config: DatasetConfig, cache: Cache) -> Callable[[], Table]:

@@ -6,14 +6,11 @@ before the cache: their values are UCI's, and for iris, where they are not, the 
 what somebody fetched last month.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from mloml.config.schema import OWN, DatasetConfig, DataSettings
 from mloml.datasets.dataset import Dataset, Table, make_dataset
@@ -22,9 +19,6 @@ from mloml.datasets.generated import derive, load_bundled, load_generated
 from mloml.datasets.original import file_digest, folder_files, open_file, read_archive, read_original
 from mloml.datasets.read import read_arff, read_csv
 from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError, MlomlError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The files of a data set, by path or address, and what reads them.
 Found = tuple[Mapping[str, Path], Callable[[], Table]]
@@ -109,45 +103,6 @@ def availability(config: DatasetConfig, settings: DataSettings) -> str:
             return f"cache ({source})"
         first = first or ("" if offline else source)
     return "not yet, fetch it" if first else "missing"
-
-
-def overview(
-    configs: Mapping[str, DatasetConfig], settings: DataSettings, paper: pd.DataFrame
-) -> tuple[pd.DataFrame, dict[str, Dataset]]:
-    """Load every data set and put its size beside the paper's.
-
-    Parameters
-    ----------
-    configs : the data sets, by name; a variant is compared with the paper's row of its base.
-    settings : where data may come from.
-    paper : the paper's Table I, columns dataset, instances, features, classes.
-
-    Returns
-    -------
-    frame : one row per data set: ``paper_*`` and own instances, features, classes (missing where the data
-        are), source, note, and why it is missing.
-    loaded : the data sets that are here, without their features (PEMS-SF alone takes half a gigabyte).
-    """
-    import pandas as pd
-
-    sizes = ["instances", "features", "classes"]
-    figures = paper.set_index("dataset")[sizes]
-    rows, loaded = [], {}
-    for name, config in configs.items():
-        row: dict[str, object] = {"dataset": name, "note": config.note or "", "missing": ""}
-        row |= {f"paper_{size}": figures[size].get(config.base or name) for size in sizes}
-        try:
-            data = load(config, settings)
-            row["source"] = "regenerated" if data.regenerated else data.source
-            row |= dict(zip(sizes, (*data.X.shape, len(data.labels)), strict=True))
-            loaded[name] = dataclasses.replace(data, X=data.X[:0].copy())
-        except DatasetUnavailableError as error:
-            row |= {"source": "missing", "missing": str(error)}
-        rows.append(row)
-    numbers = [*(f"paper_{size}" for size in sizes), *sizes]
-    frame = pd.DataFrame(rows, columns=["dataset", *numbers, "source", "note", "missing"])
-    frame[numbers] = frame[numbers].astype("Int64")
-    return frame, loaded
 
 
 def sources_of(config: DatasetConfig, settings: DataSettings) -> list[str]:

@@ -4,18 +4,17 @@ A backend takes jobs and yields outcomes as they come. All of them run the same 
 (:func:`mloml.experiments.job.compute`), which stores the cell itself; so the numbers cannot differ.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import joblib
 
+from mloml.config.schema import ExecutionConfig
 from mloml.experiments.job import (
     MOST_STARTS,
     Job,
@@ -28,9 +27,6 @@ from mloml.experiments.job import (
     stored,
     warm,
 )
-
-if TYPE_CHECKING:
-    from mloml.config.schema import ExecutionConfig
 
 T = TypeVar("T")
 

@@ -8,7 +8,6 @@ import os
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from mloml.config import repository
 from mloml.errors import CellFileError, MlomlError
 from mloml.experiments.locks import is_abandoned
-from mloml.experiments.store import Record, Store
+from mloml.experiments.store import Store
 from mloml.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mloml.config.schema import Study
+    from mloml.experiments.study import StudyResult
 
 MANIFEST = "manifest.json"
 # Config keys whose values tell of somebody's machine rather than of the results.
@@ -40,54 +40,37 @@ class Source:
     regenerated: bool = False
 
 
-def write_manifest(
-    folder: Path,
-    study: Study,
-    frame: pd.DataFrame,
-    sources: Mapping[str, Source],
-    *,
-    command: str = "",
-    state: str = "complete",
-    wall_seconds: float | None = None,
-    records: Iterable[Record] = (),
-) -> Path:
+def write_manifest(result: StudyResult, state: str = "complete", wall_seconds: float | None = None) -> Path:
     """Write ``manifest.json`` beside an artefact's files; call it when the last of them is written.
 
     Parameters
     ----------
-    folder : Path
-        The artefact's folder.
-    study : Study
-    frame : DataFrame
-        The cells it rests on, as in ``cells.csv``.
-    sources : mapping
-        The data of each dataset.
-    command : str
-        That asked for it.
+    result : StudyResult
+        What it rests on. The records of the cells tell with what versions each was made: by this run or
+        long ago.
     state : {"running", "complete", "incomplete", "interrupted"}
     wall_seconds : float, optional
         How long the run took; the cells' own seconds are summed from the frame.
-    records : iterable of dict
-        The records of the cells, which tell with what versions each was made: by this run or long ago.
     """
     from mloml.experiments.cell import versions
     from mloml.experiments.code import code_hash
     from mloml.experiments.key import code_root
 
+    study, frame, folder = result.study, result.frame, result.folder
     root = code_root(study.protocol)
-    cell_versions = Counter(tuple(record.get("versions", {}).items()) for record in records)
+    cell_versions = Counter(tuple(record.get("versions", {}).items()) for record in result.records)
     content = {
         "study": study.name,
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
+        "command": result.command,
         "config": _public(dataclasses.asdict(study)),
         "seeds": {"protocol": study.protocol.seed, "rest": "derived from (seed, dataset, split, purpose)"},
         "versions": versions(),
         "cell_versions": [{"cells": n, "versions": dict(found)} for found, n in cell_versions.most_common()],
         "git": git_revision(),
         "code": {name: code_hash(name, root) for name in sorted({one.learner for one in study.algorithms})},
-        "datasets": {name: dataclasses.asdict(source) for name, source in sources.items()},
+        "datasets": {name: dataclasses.asdict(source) for name, source in result.sources.items()},
         "machine": machine(),
         "wall_seconds": wall_seconds,
         "cell_seconds": float(frame["seconds"].sum()),

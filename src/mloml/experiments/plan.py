@@ -1,22 +1,18 @@
 """What a study consists of once its data have been found: the cells, and where their data come from."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from mloml.errors import ConfigError, DatasetUnavailableError
+from mloml.config.schema import DatasetConfig, DataSettings, ProtocolConfig, Study
+from mloml.datasets import Dataset, load, pin
+from mloml.errors import DatasetUnavailableError, require
+from mloml.experiments.cell import Cell, cells_of_splits
 from mloml.experiments.job import Job
 from mloml.experiments.manifest import Source
-
-if TYPE_CHECKING:
-    from mloml.config.schema import DatasetConfig, DataSettings, ProtocolConfig, Study
-    from mloml.datasets import Dataset
-    from mloml.experiments.cell import Cell
+from mloml.experiments.splits import split_indices
 
 
 @dataclass
@@ -57,14 +53,10 @@ def make_plan(study: Study, say: Callable[[str], None]) -> Plan:
     ConfigError
         When one of them is too small for the protocol.
     """
-    from mloml.datasets import load, pin
-    from mloml.experiments.cell import Cell, cells_of_splits
-
     plan, protocol = Plan(study), study.protocol
-    settings = _absolute(study.data, "dir", "cache")
     for config in study.datasets:
         try:
-            data = load(config, settings)
+            data = load(config, study.data)
         except DatasetUnavailableError as error:
             plan.missing[config.name] = str(error)
             continue
@@ -72,7 +64,8 @@ def make_plan(study: Study, say: Callable[[str], None]) -> Plan:
             say(f"{config.name}: {dropped} rows with missing values left out, {len(data.y)} remain")
         _require_neighbours(protocol, data)
         plan.sources[config.name] = Source(data.checksum, data.source, data.regenerated)
-        plan.pinned[config.name] = _absolute(config, "path"), pin(data, settings)
+        path = config.path and str(Path(config.path).expanduser().resolve())
+        plan.pinned[config.name] = dataclasses.replace(config, path=path), pin(data, study.data)
         for algorithm in study.algorithms:
             if not study.leaves_out(config.name, algorithm.name):
                 names = config.name, data.checksum, algorithm, protocol
@@ -99,21 +92,9 @@ def in_turn(cells: Iterable[Cell]) -> list[Cell]:
 
 def _require_neighbours(protocol: ProtocolConfig, data: Dataset) -> None:
     """Refuse to take more neighbours than there are rows: everybody would vote on every row."""
-    from mloml.experiments.splits import split_indices
-
     if protocol.window is not None:
         return
     half = len(split_indices(data.y, 0, protocol.seed, data.name)[0])
     fold = half - math.ceil(half / protocol.folds)
-    if protocol.neighbours > fold:
-        raise ConfigError(
-            f"protocol.neighbours={protocol.neighbours}: must be at most {fold}, the rows of {data.name} "
-            f"that a fold is trained on (protocol.folds={protocol.folds})"
-        )
-
-
-def _absolute(config: Any, *names: str) -> Any:
-    """Return a config with absolute paths: workers may start in another folder."""
-    given = {name: getattr(config, name) for name in names if getattr(config, name)}
-    paths = {name: str(Path(value).expanduser().resolve()) for name, value in given.items()}
-    return dataclasses.replace(config, **paths)
+    why = f"the rows of {data.name} that a fold is trained on (protocol.folds={protocol.folds})"
+    require(protocol.neighbours <= fold, "protocol.neighbours", protocol.neighbours, f"at most {fold}, {why}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from mloml.experiments.store import Record
@@ -21,59 +21,27 @@ if TYPE_CHECKING:
 # Pause between plain lines, where there is no terminal for a bar.
 LINE_SECONDS = 10.0
 
-# Files and pipes have no width of their own; 80 characters would cut a table off.
-FILE_WIDTH = 200
-
-NAME_WIDTH, COLUMN_WIDTH = 16, 14
-
-
-class Estimate:
-    """Guesses the time left from the cells of the same dataset and algorithm that are done.
-
-    Cells differ a thousandfold in cost, so a mean over all of them would mislead for most of a run.
-    """
-
-    def __init__(self, cells: Iterable[Cell], workers: int = 1) -> None:
-        self._left = Counter((cell.dataset, cell.algorithm.name) for cell in cells)
-        self.workers = workers
-        self._seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
-
-    def learn(self, record: Record) -> None:
-        """Take in what a cell cost."""
-        self._seconds[record["dataset"], record["algorithm"]].append(record["seconds"]["total"])
-
-    def count_off(self, cell: Cell) -> None:
-        """One less to do."""
-        self._left[cell.dataset, cell.algorithm.name] -= 1
-
-    def seconds_left(self) -> float | None:
-        """Return the expected seconds until the end, or None while an algorithm has not been seen."""
-        left = {group: count for group, count in self._left.items() if count}
-        known = {algorithm for _, algorithm in self._seconds}
-        if not known or any(algorithm not in known for _, algorithm in left):
-            return None
-        means = {group: sum(found) / len(found) for group, found in self._seconds.items()}
-        unknown = sum(means.values()) / len(means)
-        work = sum(count * means.get(group, unknown) for group, count in left.items())
-        return work / min(self.workers, max(1, sum(left.values())))
-
 
 class Board(ProgressColumn):
     """Shows progress during a ``with`` block: a bar on a terminal, else a line now and then.
 
     One board may serve all jobs of a sweep. Lines that several of them say are printed once.
+
+    The time left is guessed from the finished cells of the same dataset and algorithm: cells differ a
+    thousandfold in cost, so a mean over all of them would mislead for most of a run.
     """
 
     def __init__(self, console: Console, cells: Sequence[Cell]) -> None:
         super().__init__()
-        self.estimate, self.console = Estimate(cells), console
-        self._total, self._done, self._failed = len(cells), 0, 0
+        self.console, self.workers = console, 1
+        self._seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._start = self._last_line = time.monotonic()
-        self._end, self._compiling = 0.0, ""
+        self._failed, self._end, self._compiling = 0, 0.0, ""
         self._said: set[str] = set()
         columns = TextColumn("cells"), BarColumn(), MofNCompleteColumn(), self
         self._bar = Progress(*columns, console=console, refresh_per_second=2, disable=not console.is_terminal)
-        self._task = self._bar.add_task("", total=self._total)
+        self._task = self._bar.add_task("")
+        self.expect(cells)
 
     def __enter__(self) -> Board:
         self._bar.start()
@@ -82,6 +50,26 @@ class Board(ProgressColumn):
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
+    def expect(self, cells: Sequence[Cell]) -> None:
+        """Set out to count these cells."""
+        self._left = Counter((cell.dataset, cell.algorithm.name) for cell in cells)
+        self._total = len(cells)
+        self._bar.update(self._task, total=self._total)
+
+    def learn(self, record: Record) -> None:
+        """Take in what a cell cost."""
+        self._seconds[record["dataset"], record["algorithm"]].append(record["seconds"]["total"])
+
+    def seconds_left(self) -> float | None:
+        """Return the expected seconds until the end, or None while an algorithm has not been seen."""
+        left, known = +self._left, {algorithm for _, algorithm in self._seconds}
+        if not known or any(algorithm not in known for _, algorithm in left):
+            return None
+        means = {group: sum(found) / len(found) for group, found in self._seconds.items()}
+        unknown = sum(means.values()) / len(means)
+        work = sum(count * means.get(group, unknown) for group, count in left.items())
+        return work / min(self.workers, max(1, left.total()))
+
     def compiling(self, done: int, algorithms: int) -> None:
         """Tell how many algorithms are compiled, before their cells are computed."""
         self._compiling = f"compiling {done + 1} of {algorithms}" if done < algorithms else ""
@@ -89,13 +77,12 @@ class Board(ProgressColumn):
 
     def count(self, cell: Cell, failed: bool = False) -> None:
         """Count one more cell."""
-        self._done = min(self._done + 1, self._total)
+        self._left[cell.dataset, cell.algorithm.name] -= 1
         self._failed += failed
-        self.estimate.count_off(cell)
-        self._end = time.monotonic() + (self.estimate.seconds_left() or 0.0)
-        self._bar.update(self._task, completed=self._done)
-        share = 100 * self._done // self._total
-        self._tell_if_due(f"{self._done}/{self._total} cells ({share} %)", self._done == self._total)
+        self._end = time.monotonic() + (self.seconds_left() or 0.0)
+        done = self._total - (+self._left).total()
+        self._bar.update(self._task, completed=done)
+        self._tell_if_due(f"{done}/{self._total} cells ({100 * done // self._total} %)", done == self._total)
 
     def _tell_if_due(self, line: str, now: bool = False) -> None:
         due = now or time.monotonic() - self._last_line >= LINE_SECONDS
@@ -113,7 +100,7 @@ class Board(ProgressColumn):
         """Return what is compiled, the time elapsed and left, and the failures."""
         now = time.monotonic()
         words, left = [self._compiling, f"elapsed {clock(now - self._start)}"], self._end - now
-        if left >= 1 and self._done < self._total:  # an estimate that is used up says nothing
+        if left >= 1 and +self._left:  # an estimate that is used up says nothing
             words.append(f"about {clock(left)} left")
         return ", ".join(filter(None, [*words, f"{self._failed} failed" if self._failed else ""]))
 
@@ -167,22 +154,13 @@ def _unfinished(result: StudyResult) -> list[str]:
 
 def _print_grid(title: str, result: StudyResult, column: str, form: str, console: Console) -> None:
     """Print means, algorithms by datasets: errors with their deviation, or how many splits there are."""
-    words = {}
-    for group, values in result.frame.groupby(["algorithm", "dataset"])[column]:
+    titles = {algorithm.name: algorithm.title for algorithm in result.study.algorithms}
+    means: dict[str, dict[str, str]] = {}
+    for (dataset, algorithm), values in result.frame.groupby(["dataset", "algorithm"], sort=False)[column]:
         part = f"±{form.format(values.std())}" if column == "error" and len(values) > 1 else ""
         part = part if values.notna().all() else f" ({values.count()}/{len(values)})"
-        words[group] = form.format(values.mean()) + part if values.count() else "–"
-    datasets = [str(name) for name in result.frame["dataset"].unique()]
-    if not console.is_terminal:
-        console = Console(file=console.file, width=FILE_WIDTH)
-    at_once = max(1, (console.width - NAME_WIDTH) // COLUMN_WIDTH)
-    for start in range(0, len(datasets), at_once):
-        shown = datasets[start : start + at_once]
-        table = Table("", *shown)
-        table.columns[0].no_wrap = True
-        for number in table.columns[1:]:
-            number.justify = "right"
-        for algorithm in result.study.algorithms:
-            table.add_row(algorithm.title, *(words.get((algorithm.name, name), "") for name in shown))
-        console.print(title, highlight=False)
-        console.print(table, highlight=False)
+        text = form.format(values.mean()) + part if values.count() else "–"
+        means.setdefault(str(dataset), {})[titles[str(algorithm)]] = text
+    width = console.width if console.is_terminal else None
+    table = pd.DataFrame(means, index=[*titles.values()]).to_string(na_rep="", line_width=width)
+    console.print(f"{title}\n{table}\n", soft_wrap=True, markup=False, highlight=False)

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from mloml.config.schema import Algorithm, DataSettings, PcaConfig, ProtocolConfig, Study
 from mloml.datasets import catalogue
 from mloml.errors import MlomlError
@@ -17,12 +14,10 @@ from mloml.experiments.backends import in_processes
 from mloml.experiments.job import Job, prepare_for, record_of
 from mloml.experiments.manifest import MANIFEST
 from mloml.experiments.plan import Plan, make_plan
-from mloml.experiments.progress import FILE_WIDTH
 from mloml.experiments.store import Store
 
-# What can come of a cell; only ``different`` is wrong: the same code and versions gave another result.
+# What can come of a cell: equal, different or skipped. Only ``different`` alone is wrong.
 OTHER = ", other code or versions"
-VERDICTS = ("equal", "different", f"equal{OTHER}", f"different{OTHER}", "skipped")
 
 
 def recompute(
@@ -37,22 +32,20 @@ def recompute(
     int
         The exit code: 1 when a cell came out differently under the same code and versions, else 0.
     """
-    console = Console(highlight=False, width=None if Console().is_terminal else FILE_WIDTH)
-    table, lines = Table("artefact", *VERDICTS, title="Cells computed again"), list[str]()
+    wrong = 0
     for folder in folders:
         try:
             found = compare(folder, store, count, seed, configs)
         except MlomlError as error:
-            lines.append(f"skipped: {error}")
+            print(f"skipped: {error}")
             continue
-        table.add_row(str(folder), *(str(sum(part == verdict for part, _ in found)) for verdict in VERDICTS))
+        verdicts = Counter(verdict for verdict, _ in found)
+        wrong += verdicts["different"]
+        print(f"{folder}: {'; '.join(f'{n} {verdict}' for verdict, n in verdicts.items()) or 'no cells'}")
         for (verdict, words), times in Counter(found).items():
             if not verdict.startswith("equal"):
-                lines.append(f"skipped {times}: {words}" if verdict == "skipped" else f"{verdict}: {words}")
-    console.print(table)
-    for line in lines:
-        console.print(line, soft_wrap=True, markup=False)
-    return int(any(line.startswith("different: ") for line in lines))
+                print(f"  {verdict}{f' {times}' if verdict == 'skipped' else ''}: {words}")
+    return int(wrong > 0)
 
 
 def compare(

@@ -1,18 +1,14 @@
 """A cell's chosen model learned once more on the rows of its split, to see inside its layers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mloml.arrays import Array
+from mloml.config.schema import Study
 from mloml.datasets import load
 from mloml.experiments.cell import Cell, make_learner
 from mloml.experiments.neighbours import Rows
 from mloml.experiments.splits import Halves, halves
 from mloml.learners.euclidean import Euclidean
-
-if TYPE_CHECKING:
-    from mloml.config.schema import Study
 
 __all__ = ["Halves", "Refitted", "halves", "layer_outputs", "refit"]
 

@@ -1,10 +1,9 @@
 """Theorem 1: whether every metric of a stack stays positive definite, and whether the condition tells.
 
 The theorem says: on samples of unit norm, ``gamma <= lambda_min(M) / 4`` keeps ``M - gamma A`` positive
-definite. We run a stack step by step, compute its eigenvalues and count what happens. The step is that of
-the learners (frame-preserving root, the whole push and, where needed, a shortened pull), written with full
-matrices. What is counted is not that shortening but the theorem's subject: whether the full step
-``M - gamma A`` would leave the cone.
+definite. We run a stack step by step, compute its eigenvalues and count what happens. The steps are the
+learner's own (frame-preserving root, the whole push and, where needed, a shortened pull). What is counted is
+not that shortening but the theorem's subject: whether the full step ``M - gamma A`` would leave the cone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from mloml.arrays import Array, Triplets
-from mloml.learners.moml import ALARM, DRIFT, SINGULAR, pull_length, root_and_inverse
+from mloml.learners.linalg import REFUSED, UPDATES
+from mloml.learners.moml import SINGULAR, MOMLLayer
 
-KEEP, FLOOR = 0.1, 0.1
 TOLERANCE = 1e-10
 
 
@@ -30,8 +29,7 @@ class WatchedLayer:
     ``[lambda_min - gamma p'p, lambda_max + gamma q'q]``.
     """
 
-    L: Array
-    N: Array
+    layer: MOMLLayer
     steps: int = 0
     steps_looked_at: int = 0
     smallest_eigenvalue: float = np.inf
@@ -42,34 +40,25 @@ class WatchedLayer:
     largest_squared_distance: float = 0.0
     sandwich_excess: float = -np.inf
 
-    def learn(self, p: Array, q: Array, gamma: float, every: int) -> None:
-        """Learn from a triplet with ``p = x - xp`` and ``q = x - xq``, and count what happens."""
-        pq = np.stack([p, q], axis=1)
-        u, v = (self.L @ pq).T
-        if 1.0 + u @ u - v @ v <= 0.0:
+    def learn(self, D: Array, every: int) -> None:
+        """Learn from a triplet, ``D`` being ``x - xp``, ``x - xq`` and ``x``, and count what happens."""
+        pq, gamma, L, N = D[:2].T, self.layer.step, self.layer.L.copy(), self.layer.N.copy()
+        before = self.layer.counts.copy()
+        self.layer.learn(D[None], np.empty((0, *D.shape)))
+        updated, refused = (self.layer.counts - before)[[UPDATES, REFUSED]]
+        if not (updated or refused):
             return
-        step, self.steps = self.steps, self.steps + 1
-        RS = self.N @ pq
-        if step % 32 == 0 or not _drift(u, v, p, q, self.L @ RS) <= DRIFT:
-            self.N[:] = np.linalg.inv(self.L.T @ self.L)
-            RS = self.N @ pq
-            if not _drift(u, v, p, q, self.L @ RS) <= ALARM:  # nearly singular: the learner skips it too
-                self.leaving_cone += 1
-                return
-        (a, c), (_, b) = pq.T @ RS
+        sampled, self.steps = self.steps % every == 0, self.steps + 1
+        (a, c), (_, b) = pq.T @ N @ pq
         full = 1.0 + gamma * (b - a - gamma * max(0.0, a * b - c * c))
-        leaves = not full > SINGULAR * (2.0 + gamma * (b - a))
+        leaves = bool(refused) or not full > SINGULAR * (2.0 + gamma * (b - a))
         self.leaving_cone += leaves
-        if leaves or step % every == 0:
-            self._look(p, q, gamma, leaves, sampled=step % every == 0)
-        g_p, determinant = pull_length(a, b, c, p @ p, gamma, KEEP, FLOOR)
-        F, G = root_and_inverse(a, b, c, g_p, gamma, determinant)
-        self.L += self.L @ RS @ np.array([[F[0], F[1]], [F[1], F[2]]]) @ pq.T
-        self.N += RS @ np.array([[G[0], G[1]], [G[1], G[2]]]) @ RS.T
+        if updated and (leaves or sampled):
+            self._look(L.T @ L, D[0], D[1], leaves, sampled)
 
-    def _look(self, p: Array, q: Array, gamma: float, leaves: bool, sampled: bool) -> None:
+    def _look(self, M: Array, p: Array, q: Array, leaves: bool, sampled: bool) -> None:
         """Compute the eigenvalues before and after the full step."""
-        M, a, b = self.L.T @ self.L, p @ p, q @ q
+        gamma, a, b = self.layer.step, p @ p, q @ q
         old = np.linalg.eigvalsh(M)
         new = np.linalg.eigvalsh(M - gamma * (np.outer(p, p) - np.outer(q, q)))
         holds = bool(gamma <= old[0] / 4.0)
@@ -81,13 +70,6 @@ class WatchedLayer:
         self.largest_squared_distance = max(self.largest_squared_distance, float(a), float(b))
         below, above = old[0] - gamma * a - new[0], new[-1] - old[-1] - gamma * b
         self.sandwich_excess = max(self.sandwich_excess, float(below), float(above))
-
-
-def _drift(u: Array, v: Array, p: Array, q: Array, V: Array) -> float:
-    """Return how far ``(L p)'V`` is from ``p'p``, relatively, for p and q: 0 where ``N = (L'L)^-1``."""
-    errors = abs(u @ V[:, 0] - p @ p), abs(v @ V[:, 1] - q @ q)
-    lengths = p @ p, q @ q
-    return float(max(e / n if n > 0 else 0.0 for e, n in zip(errors, lengths, strict=True)))
 
 
 def follow(
@@ -111,13 +93,14 @@ def follow(
         When an eigenvalue of layer 1 leaves its interval by more than 1e-10: this part of the theorem is
         certain.
     """
-    layers = [WatchedLayer(np.eye(X.shape[1]), np.eye(X.shape[1])) for _ in range(n_layers)]
+    layers = [WatchedLayer(MOMLLayer(X.shape[1], gamma)) for _ in range(n_layers)]
     for triplets in stream:
         for triplet in triplets:
-            H = X[triplet].T
-            for layer in layers:
-                layer.learn(H[:, 0] - H[:, 1], H[:, 0] - H[:, 2], gamma, every)
-                H = np.maximum(layer.L @ H, 0.0) if relu else layer.L @ H
+            H = X[triplet]
+            for watched in layers:
+                watched.learn(np.stack([H[0] - H[1], H[0] - H[2], H[0]]), every)
+                H = H @ watched.layer.L.T
+                H = np.maximum(H, 0.0) if relu else H
         check_sandwich(layers[0])
     return layers
 
@@ -130,7 +113,7 @@ def check_sandwich(first: WatchedLayer) -> None:
 
 def layers_frame(layers: Sequence[WatchedLayer]) -> pd.DataFrame:
     """Return one row per layer: what has been seen of it, with shares of steps instead of counts."""
-    frame = pd.DataFrame([vars(layer) for layer in layers]).drop(columns=["L", "N"])
+    frame = pd.DataFrame([vars(layer) for layer in layers]).drop(columns="layer")
     frame["condition_broken"] /= frame["steps_looked_at"].clip(lower=1)
     frame["leaving_cone"] /= frame["steps"].clip(lower=1)
     frame.insert(0, "layer", range(1, len(layers) + 1))

@@ -1,10 +1,8 @@
 """Everything measured on the paper's theory, data set by data set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +10,7 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn.utils import check_random_state
 
 from mloml.arrays import Array, Codes, Triplets
+from mloml.config.schema import Study
 from mloml.datasets import load
 from mloml.experiments.refit import Halves, halves, refit
 from mloml.learners import PaperMLOML
@@ -19,9 +18,6 @@ from mloml.learners.triplets import scan_triplets
 from mloml.paper.proposition1 import layer_geometry
 from mloml.paper.theorem1 import follow, layers_frame
 from mloml.paper.theorem2 import HORIZONS, regrets
-
-if TYPE_CHECKING:
-    from mloml.config.schema import Study
 
 # The paper's grid of step sizes.
 GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1)

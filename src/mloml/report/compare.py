@@ -1,13 +1,18 @@
-"""A table of one's own, ``mloml compare``: any algorithms on any data, tested against any of them."""
+"""A table of one's own: errors, win/tie/loss of a reference, ranks, a figure.
 
-from __future__ import annotations
+    mloml compare datasets=[..] algorithms=[..] [reference=NAME] [overrides] [--config-dir FOLDER]
+    mloml compare 'datasets=[iris,wine]' 'algorithms=[euclidean,kissme,moml]' reference=moml
+    mloml compare 'datasets=[{use: csv, path: mine.csv, label: class}]' 'algorithms=[euclidean,moml]'
+
+Without a reference the others are tested against the first algorithm.
+"""
 
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from mloml.experiments.study import StudyResult
 from mloml.paper.statistics import OUTCOMES
 from mloml.report.artefacts.table2 import rank
 from mloml.report.document import Artefact, Figure, Table
@@ -15,9 +20,6 @@ from mloml.report.figures.means import means_figure
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, build_grid, count_tables, summarise
-
-if TYPE_CHECKING:
-    from mloml.experiments.study import StudyResult
 
 
 def build(result: StudyResult) -> Artefact:

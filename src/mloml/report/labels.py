@@ -1,16 +1,11 @@
 """What tables and figures must know of a study besides its cells: order, titles and footnotes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from mloml.config.schema import DatasetConfig
+from mloml.experiments.study import StudyResult
 from mloml.paper.published import ACCIDENTS, ALGORITHMS, DATASETS
-
-if TYPE_CHECKING:
-    from mloml.config.schema import DatasetConfig
-    from mloml.experiments.study import StudyResult
 
 # Why each is missing, and which files would do, is said by the run and by Table I; a footnote is short.
 NOT_HERE = "not available here: see mloml data list"

@@ -1,17 +1,16 @@
 """Write an artefact's files: each whole or not at all, equal for equal content, untouched when equal."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from PIL import Image
 
+from mloml.experiments.study import StudyResult
 from mloml.files import write_atomically
 from mloml.paper.comparison import AGREES
 from mloml.paper.interpretations import DECIDED
@@ -19,11 +18,8 @@ from mloml.report.document import TRIAL_ONLY, Artefact, Figure
 from mloml.report.figures.style import METADATA, paper_style
 from mloml.report.labels import labels_of
 from mloml.report.latex import grid_to_latex
+from mloml.report.recipe import Recipe
 from mloml.report.render import render
-
-if TYPE_CHECKING:
-    from mloml.experiments.study import StudyResult
-    from mloml.report.recipe import Recipe
 
 # What the HTML page shows of an artefact, except for its pictures.
 DOCUMENT = "artefact.json"

@@ -1,22 +1,18 @@
 """What the project can make: a recipe per artefact, found in :mod:`mloml.report.artefacts`."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from mloml.datasets import Dataset
 from mloml.errors import ConfigError, suggestion
 from mloml.report.document import Artefact
-
-if TYPE_CHECKING:
-    from mloml.datasets import Dataset
 
 # As in the paper, then what is ours; others follow by name, and last those that read what others wrote.
 ORDER = (
@@ -78,6 +74,11 @@ class Recipe:
     experiment: str = ""
     in_all: bool = True
     template: Path | None = None
+
+    @property
+    def config(self) -> str:
+        """The name of its experiment."""
+        return self.experiment or self.name
 
 
 def recipes() -> dict[str, Recipe]:

@@ -4,34 +4,24 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import cleandoc
 from pathlib import Path
 
 import pandas as pd
 
 from mloml.command_line import Command, Words, process_command
-from mloml.config.compose import compose_members, compose_study, own_folder
-from mloml.config.overrides import having, search_path
+from mloml.config.compose import compose_run, compose_study, own_folder
+from mloml.config.overrides import having
 from mloml.config.schema import Study
 from mloml.errors import ConfigError, MlomlError
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.store import COLUMNS
 from mloml.experiments.study import StudyResult, run_study
-from mloml.output import OutputError, run_program
+from mloml.output import run_program
+from mloml.report import compare
 from mloml.report.page import write_report
 from mloml.report.publish import context_of, publish
 from mloml.report.recipe import Recipe, find_recipe, recipes
-
-COMPARE_HELP = """\
-mloml compare datasets=[..] algorithms=[..] [reference=NAME] [overrides] [--config-dir FOLDER]
-  A table of your own: errors, win/tie/loss of the reference (default: the first algorithm), ranks, a figure.
-  mloml compare 'datasets=[iris,wine]' 'algorithms=[euclidean,kissme,moml]' reference=moml
-  mloml compare 'datasets=[{use: csv, path: mine.csv, label: class}]' 'algorithms=[euclidean,moml]'
-"""
-
-REPORT_HELP = """\
-mloml report [execution.results=FOLDER]
-  The claim table made anew, and one HTML page over all that was made: FOLDER/report/index.html
-"""
 
 
 def main(name: str) -> None:
@@ -52,8 +42,8 @@ def run(arguments: Sequence[str], command: Command) -> int:
         That asked for it.
     """
     if list(arguments) in ([], ["compare"]) or {"-h", "--help"} & set(arguments):
-        helps = {"report": REPORT_HELP, "compare": COMPARE_HELP}
-        print(helps.get("".join(arguments[:1])) or _list_of_artefacts(), end="")
+        helps = {"report": report.__doc__, "compare": compare.__doc__}.get("".join(arguments[:1]))
+        print(cleandoc(helps) if helps else _list_of_artefacts())
         return 0
     name, words = arguments[0], Words.of(arguments[1:])
     if words.cfg:
@@ -68,7 +58,7 @@ def _experiment(name: str) -> str:
     recipe = None if name in ("all", "report") else find_recipe(name)
     if recipe is None or recipe.work == "reading":
         raise ConfigError(f"--cfg: {name} has no config of its own; name an artefact such as table2")
-    return recipe.experiment or recipe.name
+    return recipe.config
 
 
 def reproduce(name: str, overrides: Sequence[str], command: Command) -> int:
@@ -101,15 +91,14 @@ def study_and_folder(recipe: Recipe, overrides: Sequence[str]) -> tuple[Study, P
     ``results/NAME`` is for the experiment as it is: other settings have a folder of their own beside it,
     unless they name one (``name=mine``).
     """
-    experiment = recipe.experiment or recipe.name
-    study = compose_study(experiment, overrides)
-    if study.name == experiment:  # perhaps another artefact's cells
+    study = compose_study(recipe.config, overrides)
+    if study.name == recipe.config:  # perhaps another artefact's cells
         study = replace(study, name=recipe.name)
     plain = Path(study.execution.results, study.name)
     if having(overrides, "name"):
         return study, plain
     usual = having(overrides, "hydra.searchpath")
-    return study, own_folder(plain, overrides, study, lambda: compose_study(experiment, usual))
+    return study, own_folder(plain, overrides, study, lambda: compose_study(recipe.config, usual))
 
 
 def _list_of_artefacts() -> str:
@@ -117,7 +106,7 @@ def _list_of_artefacts() -> str:
     lines = [f"  {name:<12} {recipe.title}" for name, recipe in found]
     apart = ", ".join(name for name, recipe in found if not recipe.in_all)
     lines.append(f"  {'all':<12} Everything but {apart} (long studies, by name only), and the page")
-    return "mloml reproduce NAME [overrides] [--config-dir FOLDER]\n" + "\n".join(lines) + "\n"
+    return "\n".join(["mloml reproduce NAME [overrides] [--config-dir FOLDER]", *lines])
 
 
 def _all(overrides: Sequence[str], command: Command) -> int:
@@ -129,8 +118,6 @@ def _all(overrides: Sequence[str], command: Command) -> int:
         print(f"== {name}")
         try:
             code = reproduce(name, overrides, Command(command.script, ("reproduce", name, *typed)))
-        except OutputError:
-            raise
         except SystemExit:  # after Ctrl-C
             print(f"to go on with all of them: {command.typed}")
             raise
@@ -145,10 +132,12 @@ def _all(overrides: Sequence[str], command: Command) -> int:
 
 
 def report(overrides: Sequence[str]) -> int:
-    """Write the HTML page over a results folder; overrides that are for the runs are checked and ignored.
+    """Write one HTML page over all that was made: FOLDER/report/index.html.
+
+        mloml report [execution.results=FOLDER]
 
     What is made of other artefacts' tables is made anew first: the page never shows a claim table that is
-    older than the tables it is about.
+    older than the tables it is about. Overrides that are for runs are checked, and have no effect.
     """
     results = results_folder(overrides)
     for recipe in recipes().values():
@@ -184,11 +173,11 @@ def from_documents(recipe: Recipe, results: Path) -> int:
 def _from_cells(recipe: Recipe, study: Study, command: Command, folder: Path) -> int:
     measured = [recipe.before(study)] if recipe.before else []
 
-    def refresh(result: StudyResult) -> str:
+    def write(result: StudyResult) -> str:
         found = [*measured, recipe.after(result)] if recipe.after else measured
         return _publish(recipe, [result], found, result.folder)
 
-    result = run_study(study, folder, refresh, command=command, only_at_end=recipe.after is not None)
+    result = run_study(study, folder, write, command=command)
     return int(len(result.failures) > 0)
 
 
@@ -207,46 +196,31 @@ def _without_cells(recipe: Recipe, study: Study, command: Command, folder: Path)
         study, folder, no_cells, [], pd.DataFrame(), dict(missing), sources=sources, command=command.asked
     )
     _tell(_publish(recipe, [result], [numbers], folder), folder)
-    seconds = time.time() - began
-    write_manifest(folder, study, no_cells, sources, command=command.asked, wall_seconds=seconds)
+    write_manifest(result, wall_seconds=time.time() - began)
     return 0
 
 
 def _side_by_side(recipe: Recipe, overrides: Sequence[str], command: Command, folder: Path) -> int:
-    """Run each variant of a study; all of the size that is asked for."""
-    experiment = recipe.experiment or recipe.name
-    size = _size(experiment, overrides)
-    kept = _without_keys_of(recipe, overrides)
+    """Run each variant of a study; all of the size that is asked for, by a protocol or key by key."""
+    own = {word.partition("=")[0] for variant in recipe.variants.values() for word in variant}
+    for word in having(overrides, *(own - {"protocol"})):
+        raise ConfigError(f"{word}: {recipe.name} compares values of its key, so it sets them itself")
+    kept, keys = (
+        [word for word in overrides if word not in having(overrides, *own)],
+        ("splits", "scans", "folds"),
+    )
+    asked = having(overrides, "protocol", "hydra.searchpath", *(f"protocol.{key}" for key in keys))
+    # An experiment has a size of its own, which a protocol that is typed replaces.
+    typed = having(overrides, "protocol")
+    protocol = (compose_run(asked).study if typed else compose_study(recipe.config, overrides)).protocol
+    size = [f"protocol.{key}={getattr(protocol, key)}" for key in keys]
     results = []
     for name, variant in recipe.variants.items():
         # A protocol that is typed comes first: the variant then replaces its seed.
-        study = compose_study(experiment, [*kept, *variant, *size])
+        study = compose_study(recipe.config, [*kept, *variant, *size])
         results.append(run_study(study, folder / name, command=command))
     _tell(_publish(recipe, results, [], folder), folder)
     return int(any(len(result.failures) for result in results))
-
-
-def _size(experiment: str, overrides: Sequence[str]) -> list[str]:
-    """Return overrides for the size asked for: key by key, else the protocol's, else the experiment's."""
-    asked = compose_study(experiment, overrides).protocol
-    size = {key: getattr(asked, key) for key in ("splits", "scans", "folds")}
-    for name in [word.partition("=")[2] for word in overrides if word.startswith("protocol=")]:
-        plain = compose_members("protocol", [name], search_path(overrides))[name]
-        typed = {word.partition("=")[0].removeprefix("protocol.") for word in overrides}
-        size |= {key: plain[key] for key in size if key not in typed}
-    return [f"protocol.{key}={value}" for key, value in size.items()]
-
-
-def _without_keys_of(recipe: Recipe, overrides: Sequence[str]) -> list[str]:
-    """Leave out a protocol where the variants set it (only its size counts); refuse other such keys."""
-    own = {word.partition("=")[0] for variant in recipe.variants.values() for word in variant}
-    kept = []
-    for word in overrides:
-        key = word.partition("=")[0]
-        if key in own and key != "protocol":
-            raise ConfigError(f"{word}: {recipe.name} compares values of {key}, so it sets them itself")
-        kept += [] if key in own else [word]
-    return kept
 
 
 def _tell(headline: str, folder: Path) -> None:

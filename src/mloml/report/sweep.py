@@ -1,34 +1,28 @@
 """A sweep: its jobs one after another, and one table and figure over what they came to."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
 
+from mloml.command_line import Command
+from mloml.config.compose import Run
+from mloml.config.schema import Study
 from mloml.errors import MlomlError, StoreError
 from mloml.experiments.cell import Cell
 from mloml.experiments.progress import Board
-from mloml.experiments.study import run_study
-from mloml.output import OutputError
+from mloml.experiments.study import StudyResult, run_study
 from mloml.report.document import Figure, frame_grid
 from mloml.report.figures.means import means_figure
 from mloml.report.latex import grid_to_latex
 from mloml.report.publish import write_csv, write_figure, write_file
 from mloml.report.render import frame_to_markdown
-
-if TYPE_CHECKING:
-    from mloml.command_line import Command
-    from mloml.config.compose import Run
-    from mloml.config.schema import Study
-    from mloml.experiments.study import StudyResult
 
 # How the measured columns are shown; ``sweep.csv`` holds them as numbers.
 FORMS = {"error": "{:.4f}", "std": "{:.4f}", "seconds": "{:.2f}"}
@@ -46,8 +40,6 @@ def run_sweep(jobs: Sequence[Sequence[str]], runs: Sequence[Run], command: Comma
             chosen, result = [word for word in job if not word.startswith("hydra.")], None
             try:
                 result = run_study(run.study, run.folder, command=command, board=board)
-            except OutputError:
-                raise
             except MlomlError as error:
                 label = " ".join([f"job {number} of {len(jobs)}:", *chosen]).rstrip(":")
                 print(f"error: {label}: {error}", file=sys.stderr)

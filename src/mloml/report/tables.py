@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -121,79 +121,87 @@ def build_grid(
         for name in labels.algorithms
         if algorithms is None or name in algorithms
     )
-    rows = {name: _row(results, name, columns) for name in labels.datasets}
-    counts = {
-        row["algorithm"]: "/".join(str(row[o]) for o in OUTCOMES) for row in results.counts.to_dict("records")
-    }
-    return Grid(
-        label,
-        columns,
-        rows=tuple(rows[name] for name in labels.counted),
-        uncounted=tuple(rows[name] for name in labels.datasets if name in labels.uncounted),
-        counts=tuple(counts.get(column.name, "") for column in columns),
-    )
+    place = ["dataset", "algorithm"]
+    cells: Any = results.summary.set_index(place).to_dict("index")
+    marks = results.comparisons.set_index(place)["mark_paired"].to_dict()
+    entries, details = {}, dict.fromkeys(labels.datasets, "")
+    for dataset in [name for name in labels.datasets if name not in labels.missing]:
+        for name in (column.name for column in columns):
+            cell = cells.get((dataset, name), {"splits": 0, "complete": False})
+            if not cell["complete"]:
+                entries[dataset, name] = Entry(note=INCOMPLETE.format(splits=labels.splits))
+                details[dataset] += f"; {name}: {cell['splits']} of {labels.splits} splits"
+                continue
+            mark, std = marks.get((dataset, name), ""), None if math.isnan(cell["std"]) else cell["std"]
+            note = "" if mark or name not in results.references else NO_REFERENCE
+            entries[dataset, name] = Entry(cell["mean"], std, mark, note=note)
+    counted = results.counts.astype(str).set_index("algorithm")[list(OUTCOMES)].agg("/".join, axis=1)
+    return lay_out(labels, label, columns, entries, details=details, counts=counted.to_dict())
 
 
-def _row(results: Results, dataset: str, columns: Sequence[Column]) -> Row:
-    labels = results.labels
-    title, row_note = labels.datasets[dataset], labels.note_of(dataset)
-    if dataset in labels.missing:
-        return Row(dataset, title, (Entry(),) * len(columns), row_note)
-    cells = {c["algorithm"]: c for c in results.summary.to_dict("records") if c["dataset"] == dataset}
-    lowest = _lowest(cells, columns)
-    compared = results.comparisons[results.comparisons["dataset"] == dataset]
-    marks = dict(zip(compared["algorithm"], compared["mark_paired"], strict=True))
-    entries, details = [], []
-    for column in columns:
-        name, cell = column.name, cells.get(column.name)
-        if cell is None or not cell["complete"]:
-            entries.append(Entry(note=INCOMPLETE.format(splits=labels.splits)))
-            details.append(f"{name}: {cell['splits'] if cell else 0} of {labels.splits} splits")
-            continue
-        std = None if math.isnan(cell["std"]) else cell["std"]
-        best = number(cell["mean"]) == lowest[column.group]
-        note = NO_REFERENCE if name in results.references and name not in marks else ""
-        entries.append(Entry(cell["mean"], std, marks.get(name, ""), best, note))
-    return Row(dataset, title, tuple(entries), row_note, "; ".join(details))
-
-
-def _lowest(cells: Mapping[str, dict[Any, Any]], columns: Sequence[Column]) -> dict[str, str]:
-    """Return the lowest complete mean of each group of columns, as printed: equal prints are both best."""
-    lowest: dict[str, str] = {}
-    for column in columns:
-        if column.name in cells and cells[column.name]["complete"]:
-            text = number(cells[column.name]["mean"])
-            lowest[column.group] = min(lowest.get(column.group, text), text, key=float)
-    return lowest
-
-
-def text_grid(
-    labels: Labels, label: str, cells: Mapping[tuple[str, str], str], rows: Sequence[str] | None = None
+def lay_out(
+    labels: Labels,
+    label: str,
+    columns: Sequence[Column],
+    entries: Mapping[tuple[str, str], Entry],
+    *,
+    rows: Sequence[str] | None = None,
+    details: Mapping[str, str] | None = None,
+    counts: Mapping[Any, str] | None = None,
 ) -> Grid:
-    """Lay ready texts out by dataset and algorithm; algorithms without any are left out, gaps are dashes.
+    """Put entries into their places; a gap is a dash, and the lowest means of a row are its best.
 
-    ``rows`` names the datasets to show; all by default, those that are not counted below the rule.
+    Parameters
+    ----------
+    labels : Labels
+    label : str
+        LaTeX's.
+    columns : list of Column
+        The best of a row is sought within a column's group, as printed: equal prints are both best.
+    entries : mapping
+        By dataset and algorithm.
+    rows : list of str, optional
+        Datasets to show; all by default, those that are not counted below the rule.
+    details, counts : mapping, optional
+        Of rows and columns.
     """
-    filled = {algorithm for _, algorithm in cells}
-    columns = tuple(
-        Column(name, title, note=labels.notes.get(name, ""))
-        for name, title in labels.algorithms.items()
-        if name in filled
-    )
+    lowest: dict[tuple[str, str], str] = {}
+    groups = {column.name: column.group for column in columns}
+    means = {at: number(entry.mean) for at, entry in entries.items() if entry.mean is not None}
+    for (dataset, name), mean in means.items():
+        row = dataset, groups[name]
+        lowest[row] = min(lowest.get(row, mean), mean, key=float)
+
+    def entry(dataset: str, name: str) -> Entry:
+        best = means.get((dataset, name), "") == lowest.get((dataset, groups[name]))
+        return replace(entries.get((dataset, name), Entry()), best=best)
 
     def lines(names: Sequence[str]) -> tuple[Row, ...]:
         return tuple(
             Row(
                 name,
                 labels.datasets[name],
-                tuple(Entry(text=cells.get((name, column.name), "")) for column in columns),
+                tuple(entry(name, column.name) for column in columns),
                 labels.note_of(name),
+                (details or {}).get(name, "").removeprefix("; "),
             )
             for name in names
         )
 
     uncounted = [name for name in labels.datasets if rows is None and name in labels.uncounted]
-    return Grid(label, columns, lines(labels.counted if rows is None else rows), lines(uncounted))
+    above, below = lines(labels.counted if rows is None else rows), lines(uncounted)
+    totals = tuple((counts or {}).get(column.name, "") for column in columns)
+    return Grid(label, tuple(columns), above, below, totals)
+
+
+def text_grid(
+    labels: Labels, label: str, cells: Mapping[tuple[str, str], str], rows: Sequence[str] | None = None
+) -> Grid:
+    """Lay ready texts out by dataset and algorithm; algorithms without any are left out."""
+    filled = {algorithm for _, algorithm in cells}
+    titles = {name: title for name, title in labels.algorithms.items() if name in filled}
+    columns = [Column(name, title, note=labels.notes.get(name, "")) for name, title in titles.items()]
+    return lay_out(labels, label, columns, {at: Entry(text=text) for at, text in cells.items()}, rows=rows)
 
 
 def ranking_of(results: Results) -> Ranking:

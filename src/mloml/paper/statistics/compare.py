@@ -12,7 +12,7 @@ from scipy import stats
 
 from mloml.arrays import Array
 from mloml.paper.statistics.means import DIGITS
-from mloml.paper.statistics.paired import corrected_t, holm, outcome, paired_t, wilcoxon
+from mloml.paper.statistics.paired import LEVEL, gain, holm, outcome, wilcoxon
 
 COLUMNS = (
     "dataset", "algorithm", "reference", "splits", "mean", "std", "reference_mean", "difference",
@@ -21,9 +21,7 @@ COLUMNS = (
 OUTCOMES = ("win", "tie", "loss")
 
 
-def against_reference(
-    frame: pd.DataFrame, reference: str | Mapping[str, str], test_to_train: float = 1.0, alpha: float = 0.05
-) -> pd.DataFrame:
+def against_reference(frame: pd.DataFrame, reference: str | Mapping[str, str]) -> pd.DataFrame:
     """Test each algorithm against its reference over the splits both have.
 
     Parameters
@@ -33,15 +31,12 @@ def against_reference(
     reference : str or mapping
         The reference's name, or the reference of each algorithm (Table III: FP of the same activation).
         Algorithms without a reference, and references themselves, are left out.
-    test_to_train : float
-        Ratio of the corrected test, 1 for halves.
-    alpha : float
-        Level of all tests. Holm's family is all comparisons in ``frame``.
 
     Returns
     -------
     DataFrame
-        One row per comparison, columns :data:`COLUMNS`; marks speak of the reference.
+        One row per comparison, columns :data:`COLUMNS`; marks speak of the reference. Holm's family is all
+        comparisons in ``frame``.
 
     Examples
     --------
@@ -61,22 +56,15 @@ def against_reference(
                 continue
             both = errors[[algorithm, other]].dropna()
             if len(both):
-                rows.append((str(dataset), algorithm, other, *_compare(both, test_to_train, alpha)))
+                ours, theirs = both.to_numpy(dtype=float).T
+                found, std = gain(ours, theirs), ours.std(ddof=1) if len(both) > 1 else 0.0
+                means = found.before, std, found.after, found.gain
+                tests = *found[-4:], wilcoxon(ours, theirs).p_value
+                rows.append((str(dataset), algorithm, other, len(both), *means, *tests))
     table = pd.DataFrame(rows, columns=list(COLUMNS[:-2]))
     table["p_holm"] = holm(table["p_wilcoxon"].to_numpy(dtype=float))
-    table["mark_holm"] = [
-        outcome(d, p, alpha) for d, p in zip(table["difference"], table["p_holm"], strict=True)
-    ]
+    table["mark_holm"] = list(map(outcome, table["difference"], table["p_holm"]))
     return table
-
-
-def _compare(errors: pd.DataFrame, test_to_train: float, alpha: float) -> tuple[object, ...]:
-    """Return the numbers of a comparison, from the splits of the algorithm and of its reference."""
-    ours, theirs = errors.to_numpy(dtype=float).T
-    means = ours.mean(), ours.std(ddof=1) if len(ours) > 1 else 0.0, theirs.mean()
-    plain, corrected = paired_t(ours, theirs), corrected_t(ours, theirs, test_to_train)
-    marks = [(test.p_value, outcome(test.difference, test.p_value, alpha)) for test in (plain, corrected)]
-    return (len(ours), *means, plain.difference, *marks[0], *marks[1], wilcoxon(ours, theirs).p_value)
 
 
 def counts_against_reference(
@@ -126,7 +114,6 @@ Halves = Mapping[str, Sequence[float]]
 ON_A_SET = ("dataset", "splits", "mean", "reference_mean", "difference", "p_corrected", "outcome")
 OVER_SETS = ("sets", "median_difference", "wins", "ties", "losses", "p_wilcoxon", "p_holm", "verdict")
 PLURALS = {"win": "wins", "tie": "ties", "loss": "losses"}
-LEVEL = 0.05
 
 
 class Pair(NamedTuple):
@@ -153,7 +140,7 @@ def complete_errors(frame: pd.DataFrame, splits: int) -> dict[str, dict[str, tup
     return found
 
 
-def on_each_set(errors: Halves, reference: Halves, alpha: float = LEVEL) -> pd.DataFrame:
+def on_each_set(errors: Halves, reference: Halves) -> pd.DataFrame:
     """Test a method against another on each set that both have, by the corrected resampled t-test.
 
     ``outcome`` speaks of the method: ``win`` is a significantly smaller error than the reference's.
@@ -163,27 +150,20 @@ def on_each_set(errors: Halves, reference: Halves, alpha: float = LEVEL) -> pd.D
     [['iris', 'win']]
     """
     rows = []
-    for dataset in errors:
-        if dataset not in reference:
-            continue
-        ours, theirs = (np.asarray(side[dataset], dtype=float) for side in (errors, reference))
-        test = corrected_t(ours, theirs)
-        means = float(ours.mean()), float(theirs.mean())
-        said = outcome(-test.difference, test.p_value, alpha)
-        rows.append((dataset, len(ours), *means, means[0] - means[1], test.p_value, said))
+    for dataset in [name for name in errors if name in reference]:
+        found, splits = gain(reference[dataset], errors[dataset]), len(errors[dataset])
+        means = found.after, found.before, found.after - found.before
+        rows.append((dataset, splits, *means, found.p_corrected, found.mark_corrected))
     return pd.DataFrame(rows, columns=list(ON_A_SET))
 
 
-def compare_family(
-    sides: Mapping[Pair, tuple[Halves, Halves]], alpha: float = LEVEL
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compare_family(sides: Mapping[Pair, tuple[Halves, Halves]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare all pairs of one family, with Holm's correction of Wilcoxon's test over all of them.
 
     Parameters
     ----------
     sides : mapping
         The errors of both sides of each pair. A pair without a common set stays in the family, with p = 1.
-    alpha : float
 
     Returns
     -------
@@ -194,23 +174,16 @@ def compare_family(
         A row per pair and set: ``algorithm``, ``reference`` and :data:`ON_A_SET`.
     """
     rows: list[dict[str, Any]] = []
-    parts = []
+    lines = []
     for pair, (errors, reference) in sides.items():
-        sets = on_each_set(errors, reference, alpha)
+        sets = on_each_set(errors, reference)
         rows.append({**pair._asdict(), **_summary(sets)})
-        parts.append(sets.assign(**pair._asdict())[[*Pair._fields, *ON_A_SET]])
+        lines += [(*pair, *line) for line in sets.itertuples(index=False)]
     table = pd.DataFrame(rows, columns=[*Pair._fields, *OVER_SETS, "direction"])
     table["p_holm"] = holm(table["p_wilcoxon"].to_numpy(dtype=float))
-    words = {-1: "smaller", 0: "", 1: "larger"}
-    table["verdict"] = [
-        words[int(direction)] if p < alpha else ""
-        for direction, p in zip(table["direction"], table["p_holm"], strict=True)
-    ]
-    filled = [part for part in parts if len(part)]
-    on_sets = (
-        pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=[*Pair._fields, *ON_A_SET])
-    )
-    return table.drop(columns="direction"), on_sets
+    direction = table.pop("direction").map({-1: "smaller", 0: "", 1: "larger"})
+    table["verdict"] = direction.where(table["p_holm"] < LEVEL, "")
+    return table, pd.DataFrame(lines, columns=[*Pair._fields, *ON_A_SET])
 
 
 def _summary(sets: pd.DataFrame) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from mloml.paper.statistics.paired import Difference
+from mloml.paper.statistics.paired import LEVEL, Difference
 
 # Variance of a number that was rounded to three digits (uniform over a width of .001).
 PRINTED_ROUNDING = 0.001**2 / 12
@@ -192,7 +192,6 @@ class Ranking:
     p_value: float
     critical_difference: float
     datasets: tuple[str, ...]
-    alpha: float = 0.05
 
     def groups(self) -> list[list[str]]:
         """Return the maximal runs of algorithms that cannot be told apart, best first.
@@ -212,7 +211,7 @@ class Ranking:
         return runs
 
 
-def rank_algorithms(errors: pd.DataFrame, alpha: float = 0.05) -> Ranking:
+def rank_algorithms(errors: pd.DataFrame) -> Ranking:
     """Rank the columns (algorithms) of a complete table of mean errors over its rows (datasets).
 
     Equal errors share their mean rank, also where only the rounding of their sums tells them apart.
@@ -234,11 +233,11 @@ def rank_algorithms(errors: pd.DataFrame, alpha: float = 0.05) -> Ranking:
         ranked.mean(axis=0).sort_index().sort_values(kind="stable") if n_datasets else pd.Series(dtype=float)
     )
     statistic, p_value = _friedman(errors.to_numpy(dtype=float))
-    difference = critical_difference(n_algorithms, n_datasets, alpha)
-    return Ranking(means, statistic, p_value, difference, tuple(map(str, errors.index)), alpha)
+    difference = critical_difference(n_algorithms, n_datasets)
+    return Ranking(means, statistic, p_value, difference, tuple(map(str, errors.index)))
 
 
-def critical_difference(n_algorithms: int, n_datasets: int, alpha: float = 0.05) -> float:
+def critical_difference(n_algorithms: int, n_datasets: int) -> float:
     r"""Nemenyi's critical difference :math:`q_\alpha \sqrt{k(k+1)/(6N)}` of two mean ranks.
 
     >>> round(critical_difference(5, 10), 3)
@@ -246,7 +245,7 @@ def critical_difference(n_algorithms: int, n_datasets: int, alpha: float = 0.05)
     """
     if n_algorithms < 2 or n_datasets < 2:
         return float("inf")
-    quantile = stats.studentized_range.ppf(1 - alpha, n_algorithms, np.inf) / np.sqrt(2)
+    quantile = stats.studentized_range.ppf(1 - LEVEL, n_algorithms, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_datasets)))
 
 

@@ -17,6 +17,7 @@ from mloml.arrays import Array
 
 # Errors are counts over test rows, so honest differences are never this small: it is rounding.
 ROUNDING = 1e-12
+LEVEL = 0.05  # of all tests
 FEW = 13  # so many differences are tested exactly by scipy even if some are equal
 
 
@@ -40,7 +41,7 @@ def paired_t(errors: ArrayLike, reference: ArrayLike) -> Difference:
     return _resampled_t(errors, reference, test_to_train=0.0)
 
 
-def corrected_t(errors: ArrayLike, reference: ArrayLike, test_to_train: float = 1.0) -> Difference:
+def corrected_t(errors: ArrayLike, reference: ArrayLike) -> Difference:
     r"""Nadeau and Bengio's corrected resampled t-test.
 
     Training halves of different splits overlap, so the differences are correlated and the plain test
@@ -57,7 +58,7 @@ def corrected_t(errors: ArrayLike, reference: ArrayLike, test_to_train: float = 
     ----------
     Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
     """
-    return _resampled_t(errors, reference, test_to_train)
+    return _resampled_t(errors, reference, test_to_train=1.0)
 
 
 def _resampled_t(errors: ArrayLike, reference: ArrayLike, test_to_train: float) -> Difference:
@@ -122,7 +123,7 @@ def _without_variance(mean: float, n: int) -> Difference:
     return Difference(mean, float(np.copysign(np.inf, mean)), 0.0)
 
 
-def outcome(difference: float, p_value: float, alpha: float = 0.05) -> str:
+def outcome(difference: float, p_value: float, alpha: float = LEVEL) -> str:
     """Say what a test means for the reference: ``"win"``, ``"tie"`` or ``"loss"``.
 
     A win for the reference is a larger error of the other method (the paper's filled marker).
@@ -167,7 +168,7 @@ class Gain(NamedTuple):
     mark_corrected: str
 
 
-def gain(before: ArrayLike, after: ArrayLike, test_to_train: float = 1.0, alpha: float = 0.05) -> Gain:
+def gain(before: ArrayLike, after: ArrayLike) -> Gain:
     """Return the gain from ``before`` to ``after``, errors of the same splits.
 
     Examples
@@ -178,14 +179,14 @@ def gain(before: ArrayLike, after: ArrayLike, test_to_train: float = 1.0, alpha:
     >>> found.mark_paired, found.mark_corrected
     ('win', 'tie')
     """
-    plain, corrected = paired_t(before, after), corrected_t(before, after, test_to_train)
+    plain, corrected = paired_t(before, after), corrected_t(before, after)
     first, second = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     n = len(first)
     half = math.nan
     if n > 1:
-        spread = float((first - second).std(ddof=1)) * math.sqrt(1 / n + test_to_train)
-        half = float(stats.t.ppf(1 - alpha / 2, n - 1)) * spread
+        spread = float((first - second).std(ddof=1)) * math.sqrt(1 / n + 1)
+        half = float(stats.t.ppf(1 - LEVEL / 2, n - 1)) * spread
     change = plain.difference
-    marks = [(test.p_value, outcome(test.difference, test.p_value, alpha)) for test in (plain, corrected)]
+    marks = [(test.p_value, outcome(test.difference, test.p_value)) for test in (plain, corrected)]
     means = float(first.mean()), float(second.mean())
     return Gain(*means, change, change - half, change + half, *marks[0], *marks[1])

@@ -1,25 +1,21 @@
 """Beyond the paper: does it help on data the paper never saw? Two studies, by a rule fixed beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mloml.config.schema import DatasetConfig
+from mloml.experiments.study import StudyResult
 from mloml.paper.statistics import Halves, Pair, Ranking, compare_family, complete_errors, win_tie_loss
-from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Row, Table, number
+from mloml.report.document import Artefact, Column, Entry, Figure, Grid, Table
 from mloml.report.figures.comparisons import cost_figure, critical_difference_figure
 from mloml.report.labels import Labels, labels_of
 from mloml.report.recipe import Recipe
-from mloml.report.tables import Results, ranking_of, ranking_values, summarise
-
-if TYPE_CHECKING:
-    from mloml.config.schema import DatasetConfig
-    from mloml.experiments.study import StudyResult
+from mloml.report.tables import Results, lay_out, ranking_of, ranking_values, summarise
 
 EUCLIDEAN, ONE_LAYER, RIVALS = "euclidean", "moml", ("opml", "lmnn")
 STACKS = ("mloml_r", "mloml_s", "mloml_t")
@@ -299,28 +295,20 @@ def gaps_frame(*studies: Scaled) -> pd.DataFrame:
 
 def errors_grid(study: Scaled, on_sets: pd.DataFrame) -> Grid:
     """Lay out the mean errors of all methods on all data sets; a gap is a dash with its reason."""
-    labels, gaps = study.labels, study.gaps()
+    labels = study.labels
     mine = on_sets[(on_sets["study"] == study.name) & (on_sets["test"] == "euclidean")]
     outcomes = mine.set_index(["dataset", "algorithm"])["outcome"].to_dict()
-    rows = []
-    for dataset, title in labels.datasets.items():
-        means = {n: float(np.mean(found[dataset])) for n, found in study.errors.items() if dataset in found}
-        lowest = min(map(number, means.values()), key=float, default="")
-        entries, details = [], []
-        for name in labels.algorithms:
-            if name in means:
-                mark, best = MARK[outcomes.get((dataset, name), "tie")], number(means[name]) == lowest
-                entries.append(Entry(means[name], None, mark, best))
-            else:
-                entries.append(Entry(note=gaps[dataset, name]))
-                details.append(f"{name}: {gaps[dataset, name]}")
-        rows.append(Row(dataset, title, tuple(entries), labels.note_of(dataset), "; ".join(details)))
-    columns = tuple(Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items())
-    counts = tuple(
-        win_tie_loss(mine.loc[mine["algorithm"] == name, "outcome"]) if name != EUCLIDEAN else ""
-        for name in labels.algorithms
-    )
-    return Grid(f"tab:beyond-{study.name}", columns, tuple(rows), counts=counts)
+    entries, details = {}, dict.fromkeys(labels.datasets, "")
+    for name, found in study.errors.items():
+        for dataset, errors in found.items():
+            mark = MARK[outcomes.get((dataset, name), "tie")]
+            entries[dataset, name] = Entry(float(np.mean(errors)), mark=mark)
+    for (dataset, name), reason in study.gaps().items():
+        entries[dataset, name] = Entry(note=reason)
+        details[dataset] += f"; {name}: {reason}"
+    columns = [Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items()]
+    counts = {name: win_tie_loss(part["outcome"]) for name, part in mine.groupby("algorithm")}
+    return lay_out(labels, f"tab:beyond-{study.name}", columns, entries, details=details, counts=counts)
 
 
 RECIPE = Recipe(

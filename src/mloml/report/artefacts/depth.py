@@ -1,15 +1,14 @@
 """How many layers: a chosen depth against fixed ones, stacks of batch learners against their first layer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mloml.experiments.study import StudyResult
 from mloml.paper.published import DATASETS
 from mloml.paper.statistics import Pair, compare_family
 from mloml.report.artefacts.beyond import (
@@ -26,9 +25,6 @@ from mloml.report.artefacts.beyond import (
 from mloml.report.document import Artefact, Figure, Table
 from mloml.report.figures.comparisons import depths_figure
 from mloml.report.recipe import Recipe
-
-if TYPE_CHECKING:
-    from mloml.experiments.study import StudyResult
 
 FIXED = (1, 3, 5)
 AUTO = {f"{name}_auto": name for name in STACKS}

@@ -1,26 +1,22 @@
 """Two protocols side by side: which conclusions of Table II stay without the paper's accidents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from mloml.config.lookup import learner_class
+from mloml.config.schema import Algorithm, Study
 from mloml.experiments.preprocessing import needs_pca
 from mloml.experiments.selection import unused_parameters
+from mloml.experiments.study import StudyResult
 from mloml.paper.statistics import win_tie_loss
 from mloml.report.artefacts.table2 import REFERENCE
 from mloml.report.document import Artefact, Table
 from mloml.report.labels import labels_of, row_name
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, summarise
-
-if TYPE_CHECKING:
-    from mloml.config.schema import Algorithm, Study
-    from mloml.experiments.study import StudyResult
 
 COLUMNS = (
     "dataset", "algorithm", "paper_mean", "clean_mean", "paper_mark", "clean_mark", "same",

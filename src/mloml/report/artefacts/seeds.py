@@ -1,12 +1,9 @@
 """Table II from two seeds: how many verdicts depend on which random halves were drawn."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from mloml import paper
+from mloml.experiments.study import StudyResult
 from mloml.paper.comparison import SIDES, VERDICTS
 from mloml.paper.statistics import OUTCOMES
 from mloml.report.artefacts.table2 import REFERENCE
@@ -15,9 +12,6 @@ from mloml.report.document import TRIAL_ONLY, Artefact, Grid, Table, number
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, summarise, text_grid
-
-if TYPE_CHECKING:
-    from mloml.experiments.study import StudyResult
 
 # What each seed says of a cell: agreement with the paper, and win/tie/loss of MLOML-r by two tests.
 ANSWERS = {"verdict": VERDICTS, "our_mark": OUTCOMES, "our_mark_corrected": OUTCOMES}

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
+import yaml
 
 # Width in inches of one column of a two-column paper.
 COLUMN_WIDTH = 3.5
@@ -22,48 +23,15 @@ PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY, WINE, OLIVE
 
 
 class Style(NamedTuple):
-    """How a method is drawn, in every figure."""
+    """How a method is drawn, in every figure: ``styles.yaml`` has them by name."""
 
     colour: str
     marker: str
     line: str
 
 
-# A colour per method, of one hue for a family: no panel has a colour twice. Methods that meet in a figure
-# have different markers or dashes as well: it can be read without colours.
-STYLES = {
-    "euclidean": Style(BLACK, "", "--"),
-    "lmnn": Style(PURPLE, "", "-."),
-    "kissme": Style(WINE, "P", "-"),
-    "lmdml": Style("#AA4499", "X", "--"),
-    "mlcc": Style(INDIGO, "*", ":"),
-    "nca": Style("#5D4037", "X", "-"),
-    "lda": Style("#A1786A", "P", "-"),
-    "rdml": Style(ORANGE, "D", "-"),
-    "rdml_identity": Style(BLACK, "", ":"),
-    "rdml_multi": Style("#8F5F00", "D", "-"),
-    "lego": Style(SKY, "s", "-"),
-    "lego_multi": Style("#1D5F87", "s", "-"),
-    "oasis": Style(TEAL, "v", "-"),
-    "opml": Style(GREEN, "^", "-"),
-    "opml_multi": Style("#00523C", "^", "-"),
-    "slmoml": Style(OLIVE, "p", "-"),
-    "moml": Style(BLUE, "o", "-"),
-    "moml_split": Style(SKY, "s", ":"),
-    "moml_frame": Style(SKY, "s", "-"),
-    "mloml_r": Style(VERMILION, "v", "-"),
-    "mloml_s": Style("#F0905A", "<", "--"),
-    "mloml_t": Style("#8C3A00", ">", ":"),
-    "mloml_r_untrained": Style(GREY, "x", ":"),
-    "mloml_s_untrained": Style("#A6A6A6", "+", ":"),
-    "mloml_t_untrained": Style("#4D4D4D", "1", ":"),
-    "arf": Style(INDIGO, "*", "-."),
-    "last_label": Style(GREY, "x", ":"),
-    "fp": Style(VERMILION, "o", "-"),
-    "fbp": Style(GREEN, "^", "-"),
-    "bp": Style(SKY, "s", "--"),
-    "bp_cv": Style(BLUE, "D", "-."),
-}
+_TEXT = Path(__file__).with_name("styles.yaml").read_text(encoding="utf-8")
+STYLES = {name: Style(*how) for name, how in yaml.safe_load(_TEXT).items()}
 
 
 def style_of(algorithm: str) -> Style:
@@ -76,13 +44,10 @@ def style_of(algorithm: str) -> Style:
     >>> style_of("mine")
     Style(colour='#767676', marker='o', line='-')
     """
-    words = algorithm.split("_")
-    ending = ["untrained"] if words[-1] == "untrained" else []
-    for length in range(len(words), 0, -1):
-        found = STYLES.get("_".join([*words[:length], *ending]))
-        if found is not None:
-            return found
-    return Style(GREY, "o", "-")
+    words = algorithm.removesuffix("_untrained").split("_")
+    ending = algorithm.removeprefix("_".join(words))
+    shorter = ("_".join(words[:length]) + ending for length in range(len(words), 0, -1))
+    return next((STYLES[name] for name in shorter if name in STYLES), Style(GREY, "o", "-"))
 
 
 def paper_style() -> AbstractContextManager[None]:
