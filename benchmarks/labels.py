@@ -2,10 +2,12 @@
 
 python benchmarks/labels.py        # mlprove needs MLOML_DATA
 
-spect: each of the 23 columns of UCI's file as the label, the other 22 as features (column 1 is the diagnosis).
+spect: each of the 23 columns of UCI's file as the label, the others as features (column 1 is the diagnosis).
 mlprove: the 51 features alone, and with the six label columns among them, as the paper's Table I counts them.
 Every row is divided by its length; 30 stratified halves.
 """
+
+import os
 
 import measure
 import numpy as np
@@ -23,8 +25,6 @@ SPLITS = 30
 
 def dataset(name):
     """Load a data set of the catalogue."""
-    import os
-
     config = DatasetConfig(**compose_members("dataset", [name])[name])
     return load(config, DataSettings(dir=os.environ.get("MLOML_DATA")))
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from mloml.paper.interpretations import choices
 from mloml.paper.statistics import gain
-from mloml.report.artefacts.claims import claims_frame, read
+from mloml.report.artefacts.claims import CLAIMED, claims_frame, read
 from mloml.report.claims import COLUMNS
 from mloml.report.document import number
 from mloml.report.publish import DOCUMENT
@@ -51,7 +51,8 @@ def picture(reference: Path) -> str:
 
 def verdicts(reference: Path) -> str:
     """Count the answers on the paper's claims, question by question."""
-    found = claims_frame(read(reference)).query("kind == @CLAIMED")
+    found = claims_frame(read(reference))
+    found = found[found["kind"] == CLAIMED]
     answers = {
         "reproduced": "come out again?",
         "valid": "stand up to a stricter look?",
