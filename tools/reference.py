@@ -35,6 +35,8 @@ DATASETS = {
     "theory": ELEVEN,
     "untrained": f"{ELEVEN},spect",
     "protocols": f"{TEN},spect",
+    "ablation": "",
+    "untuned": f"{ELEVEN},spect,mlprove",
     "seeds": f"{TEN},spect",
     "signs": "",
     "differences": TEN,
@@ -45,7 +47,7 @@ DATASETS = {
     "drift": "",
 }
 """The data sets of each published folder; none named: those of the experiment."""
-OWN_DATA = ("beyond", "streams", "drift")
+OWN_DATA = ("ablation", "beyond", "streams", "drift")
 """Their data come with the package: they are run without ``MLOML_DATA``."""
 
 
