@@ -133,7 +133,7 @@ class ExplicitLayer(MetricLayer):
 
 
 class ExplicitMLOML(StackOutputs, OnlineLearner):
-    """MLOML by forward propagation with a choice of factor and of cone policy, slow and explicit.
+    """MLOML by forward propagation with a choice of factor and of cone policy, by explicit matrices.
 
     Parameters
     ----------

@@ -44,11 +44,8 @@ def build(*results: StudyResult) -> Artefact:
         "moved": int(cases["verdict"].isin(list(ARROWS)).sum()),
         "knobs": [(knob, means_frame(knob, cases)) for knob in KNOBS],
     }
-    tables = (
-        Table("ablation", cases, "Every value against the default"),
-        Table("summary", summary, RECIPE.title),
-    )
-    return Artefact(values, tables)
+    every = Table("ablation", cases, "Every value against the default")
+    return Artefact(values, (every, Table("summary", summary, RECIPE.title)))
 
 
 def cases_frame(knobs: Sequence[Knob], errors: Mapping[str, Halves]) -> pd.DataFrame:

@@ -38,12 +38,9 @@ def build(untuned: StudyResult, tuned: StudyResult) -> Artefact:
         "left_out": [pairs for pairs in untuned.study.leave_out if wrong.isdisjoint(pairs["datasets"])],
         "means": means_frame(both),
     }
-    tables = (
-        Table("untuned", grid, RECIPE.title, latex=grid),
-        Table("both", both, "Every entry in both arms"),
-        Table("counts", counts, "Agreement with the paper"),
-    )
-    return Artefact(values, tables)
+    every = Table("both", both, "Every entry in both arms")
+    shown = Table("untuned", grid, RECIPE.title, latex=grid), Table("counts", counts, "Agreement by arm")
+    return Artefact(values, (*shown, every))
 
 
 def counts_frame(both: pd.DataFrame) -> pd.DataFrame:
