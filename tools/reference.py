@@ -35,6 +35,8 @@ DATASETS = {
     "theory": ELEVEN,
     "untrained": f"{ELEVEN},spect",
     "protocols": f"{TEN},spect",
+    "ablation": "",
+    "untuned": f"{ELEVEN},spect,mlprove",
     "seeds": f"{TEN},spect",
     "signs": "",
     "differences": TEN,
@@ -48,7 +50,7 @@ DATASETS = {
 """The data sets of each published folder; none named: those of the experiment."""
 AGAIN = {"mlprove": "table2"}
 """Folders that are made once more, with a further set that takes an hour: what comes before need not wait."""
-OWN_DATA = ("beyond", "streams", "drift")
+OWN_DATA = ("ablation", "beyond", "streams", "drift")
 """Their data come with the package: they are run without ``MLOML_DATA``."""
 
 

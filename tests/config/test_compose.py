@@ -41,7 +41,7 @@ def learner(name, **values):
         ("protocol.pca=3", "protocol.pca=3: must be a group of keys: fit, threshold, components"),
         (
             "protocol=pper",
-            "protocol=pper: not one of clean, lite, paper, standardised; did you mean 'paper'?",
+            "protocol=pper: not one of clean, lite, paper, standardised, untuned; did you mean 'paper'?",
         ),
         ("protocol.split=3", "protocol.split=3: 'protocol' has no key 'split', only name, splits"),
         ("protocol.splits.x=3", "protocol.splits.x=3: 'protocol.splits' has no key 'x'"),

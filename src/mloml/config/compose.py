@@ -158,7 +158,7 @@ def choices(group: str, folders: Sequence[str] = ()) -> list[str]:
     """Return the names a config group knows, with those of the user's own folders.
 
     >>> choices("protocol")
-    ['clean', 'lite', 'paper', 'standardised']
+    ['clean', 'lite', 'paper', 'standardised', 'untuned']
     """
     with _one_line(), _loader() as loader:
         names = loader.get_group_options(group, overrides=[search_path_override(folders)])

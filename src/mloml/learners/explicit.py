@@ -2,7 +2,7 @@
 
 The paper leaves open which ``L`` with ``M = L'L`` a layer takes, and what to do with a step that would make M
 indefinite. :class:`~mloml.learners.mloml.MLOML` takes the frame-preserving root and the split step. This
-learner has the alternatives, in plain NumPy: what they do to the results is part of the reproduction.
+learner has the alternatives: what they do to the results is part of the reproduction.
 """
 
 from math import sqrt
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mloml.arrays import Array
+from mloml.arrays import Array, Counts
 
-from .base import ROUNDING, symmetric_root
+from .base import ROUNDING
+from .compiled import compiled, entry, ready
 from .layers import ACTIVATIONS, Layer, MetricLayer, Stack
-from .linalg import FAILURES, LIMIT, REFUSED, UPDATES, WEAK, WEAK_SHARE
+from .linalg import FAILURES, LIMIT, REFUSED, UPDATES, WEAK, WEAK_SHARE, dot
 from .online import OnlineLearner
 from .outputs import StackOutputs
 from .triplets import Rule
@@ -25,13 +26,87 @@ CLIPPED = 1e-8  # what "clip" puts in place of an eigenvalue that is not positiv
 SHRINKAGE = 0.9  # how far towards the border of the cone "shrink" goes with a step that would have crossed it
 
 
+@entry
+def factor_of(M: Array, factor: str) -> Array:
+    """Return the factor of M that a layer takes."""
+    if factor == "cholesky":
+        return np.ascontiguousarray(np.linalg.cholesky(M).T)
+    values, vectors = np.linalg.eigh(M)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    return (vectors * roots).T.copy() if factor == "eigen" else (vectors * roots) @ vectors.T
+
+
+@compiled
+def twice_largest(p: Array, q: Array) -> float:
+    """Return twice the largest eigenvalue of ``pp' - qq'``."""
+    a, b, c = dot(p, p), dot(q, q), dot(p, q)
+    return a - b + sqrt(max(0.0, (a + b - 2 * c) * (a + b + 2 * c)))
+
+
+@compiled
+def explicit_step(M: Array, p: Array, q: Array, g: float, bound: Array, cone: str, counts: Counts) -> bool:
+    """Take Eq. 6's step, or what the policy makes of it; say whether M changed."""
+    A = np.outer(p, p) - np.outer(q, q)
+    new = M - g * A
+    fall = 0.5 * g * twice_largest(p, q)
+    if cone == "split":  # the whole push and a shortened pull, see moml.py
+        pushed = M + g * np.outer(q, q)
+        s, pull = dot(p, np.linalg.solve(pushed, p)), g
+        if s > 0.0:
+            pull = max(0.0, min(g, 0.9 / s, 1.0 / s - 0.1 / dot(p, p)))
+        counts[FAILURES] += pull < g
+        new = pushed - pull * np.outer(p, p)
+    elif fall < bound[0]:  # not enough to reach the border
+        bound[0] -= fall
+    else:
+        values, vectors = np.linalg.eigh(new)
+        if not values[0] > ROUNDING * values[-1]:
+            counts[FAILURES] += 1
+            if cone == "clip":
+                values = np.maximum(values, CLIPPED)
+                new = (vectors * values) @ vectors.T
+            elif cone == "shrink":
+                root = np.linalg.cholesky(M)
+                shrunk = SHRINKAGE * 2.0 / twice_largest(np.linalg.solve(root, p), np.linalg.solve(root, q))
+                counts[WEAK] += shrunk < WEAK_SHARE * g
+                new = M - shrunk * A
+                values = np.linalg.eigvalsh(new)
+            if cone != "clip" and not values[0] > ROUNDING * values[-1]:
+                counts[REFUSED] += 1
+                counts[WEAK] += 1
+                return False
+        bound[0] = 0.99 * values[0]
+    M[:] = (new + new.T) / 2
+    counts[UPDATES] += 1
+    return True
+
+
+@entry
+def explicit_scan(
+    D: Array, M: Array, step: float, bound: Array, factor: str, cone: str, counts: Counts, outputs: Array
+) -> int:
+    """Learn from the triplets of D in order; return how many were seen."""
+    asked = len(outputs) > 0
+    L = factor_of(M, factor) if asked else M
+    for t in range(len(D)):
+        p, q = D[t, 0], D[t, 1]
+        hinge = 1.0 + p @ (M @ p) - q @ (M @ q)
+        if not abs(hinge) < LIMIT:
+            return t
+        moved = step > 0.0 and hinge > 0.0 and explicit_step(M, p, q, step, bound, cone, counts)
+        if asked:
+            L = factor_of(M, factor) if moved else L
+            outputs[t] = D[t] @ L.T
+    return len(D)
+
+
 class ExplicitLayer(MetricLayer):
     """A metric with its factor; ``bound`` is below its least eigenvalue, which saves looking for that."""
 
     def __init__(self, n_features: int, step: float, factor: str, cone: str) -> None:
         super().__init__(n_features, step)
         self.kind, self.cone = factor, cone
-        self.bound = np.array(0.999)
+        self.bound = np.array([0.999])
 
     @property
     def n_outputs(self) -> int:
@@ -40,90 +115,25 @@ class ExplicitLayer(MetricLayer):
 
     def factor(self) -> Array:
         """Return the factor of M that this layer takes."""
-        if self.kind == "cholesky":
-            return np.ascontiguousarray(np.linalg.cholesky(self.M).T)
-        if self.kind == "eigen":
-            values, vectors = np.linalg.eigh(self.M)
-            return np.sqrt(values)[:, None] * vectors.T
-        return symmetric_root(self.M)
+        ready("explicit")
+        L: Array = factor_of(self.M, self.kind)
+        return L
 
     def learn(self, D: Array, outputs: Array) -> int:
         """Learn from the triplets of ``D``."""
-        L = self.factor() if len(outputs) else None
-        for t, (p, q, h) in enumerate(D):
-            Mp, Mq = self.M @ p, self.M @ q
-            hinge = 1.0 + p @ Mp - q @ Mq
-            if not abs(hinge) < LIMIT:
-                return t
-            moved = self.step > 0.0 and hinge > 0.0 and self._step(p, q)
-            if L is not None:
-                L = self.factor() if moved else L
-                outputs[t] = np.stack([p, q, h]) @ L.T
-        return len(D)
+        ready("explicit")
+        settings = self.step, self.bound, self.kind, self.cone
+        seen: int = explicit_scan(D, self.M, *settings, self.counts, outputs)
+        return seen
 
     def widen(self, n_features: int) -> None:
         """Go on with more features: the metric starts as the identity on them."""
         super().widen(n_features)
         self.bound = np.minimum(self.bound, 0.999)
 
-    def _step(self, p: Array, q: Array) -> bool:
-        """Take Eq. 6's step, or what the policy makes of it; say whether M changed."""
-        A = np.outer(p, p) - np.outer(q, q)
-        g = self.step
-        M: Array | None
-        if self.cone == "split":
-            M = self._split(p, q, g)
-        else:
-            a, b, c = float(p @ p), float(q @ q), float(p @ q)
-            fall = 0.5 * g * (a - b + sqrt(max(0.0, (a + b - 2 * c) * (a + b + 2 * c))))
-            if fall < self.bound:  # A's largest eigenvalue is not enough to reach the border
-                self.bound = self.bound - fall
-                M = self.M - g * A
-            else:
-                M = self._careful(p, q, A, g)
-        if M is None:
-            self.counts[[REFUSED, WEAK]] += 1
-            return False
-        self.M = (M + M.T) / 2
-        self.counts[UPDATES] += 1
-        return True
-
-    def _split(self, p: Array, q: Array, g: float) -> Array:
-        """Return M after the whole push and a shortened pull, see :mod:`mloml.learners.moml`."""
-        pushed = self.M + g * np.outer(q, q)
-        s, pp = float(p @ np.linalg.solve(pushed, p)), float(p @ p)
-        pull = max(0.0, min(g, 0.9 / s, 1.0 / s - 0.1 / pp)) if s > 0.0 else g
-        self.counts[FAILURES] += pull < g
-        return pushed - pull * np.outer(p, p)
-
-    def _careful(self, p: Array, q: Array, A: Array, g: float) -> Array | None:
-        """Look whether ``M - g A`` is positive definite and renew the bound; None: no step is taken."""
-        M = self.M - g * A
-        values, vectors = np.linalg.eigh(M)
-        if not values[0] > ROUNDING * values[-1]:
-            self.counts[FAILURES] += 1
-            if self.cone == "skip":
-                return None
-            if self.cone == "clip":
-                values = np.maximum(values, CLIPPED)
-                M = (vectors * values) @ vectors.T
-            else:
-                root = np.linalg.cholesky(self.M)
-                P, Q = np.linalg.solve(root, np.stack([p, q], axis=1)).T
-                a, b, c = float(P @ P), float(Q @ Q), float(P @ Q)
-                low = a - b + sqrt(max(0.0, (a + b - 2 * c) * (a + b + 2 * c)))
-                shrunk = SHRINKAGE * 2.0 / low
-                self.counts[WEAK] += shrunk < WEAK_SHARE * g
-                M = self.M - shrunk * A
-                values = np.linalg.eigvalsh(M)
-                if not values[0] > ROUNDING * values[-1]:
-                    return None
-        self.bound = np.array(0.99 * values[0])
-        return M
-
 
 class ExplicitMLOML(StackOutputs, OnlineLearner):
-    """MLOML by forward propagation with a choice of factor and of cone policy, slow and explicit.
+    """MLOML by forward propagation with a choice of factor and of cone policy, by explicit matrices.
 
     Parameters
     ----------

@@ -17,7 +17,8 @@ from mloml.report.document import Artefact
 # As in the paper, then what is ours; others follow by name, and last those that read what others wrote.
 ORDER = (
     "table1", "table2", "table3", "fig4", "fig5", "fig6", "fig7", "fig8", "theory", "untrained",
-    "protocols", "seeds", "signs", "differences", "draws", "beyond", "depth", "streams", "drift",
+    "protocols", "ablation", "untuned", "seeds", "signs", "differences", "draws", "beyond", "depth",
+    "streams", "drift",
 )  # fmt: skip
 
 

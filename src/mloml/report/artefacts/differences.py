@@ -38,16 +38,16 @@ SUMMARY = (
 
 @dataclass(frozen=True)
 class Knob:
-    """One thing that the paper leaves open, and the values it was given (``differences.yaml``).
+    """One thing that the paper leaves open, and the values it was given (a YAML file beside the artefact).
 
     Parameters
     ----------
     name, title, about : str
-        ``about`` says why it was swept.
+        ``about`` says what it is, or why it was swept.
     default : str
         The value that the main tables have.
     values : dict
-        For each value, the algorithm here that stands for a column of the paper's table. A title of
+        For each value, the algorithm of the study that stands for a method. A title of
         :data:`~mloml.report.artefacts.table2.SELECTIONS` is a way of choosing, read from the same cells.
     table : {"table2", "table3"}
         The paper's table that has the columns.
@@ -61,12 +61,13 @@ class Knob:
     table: str = "table2"
 
 
-def _knobs() -> tuple[Knob, ...]:
-    entries: Any = OmegaConf.to_container(OmegaConf.load(Path(__file__).with_suffix(".yaml")))
+def knobs_beside(module: str) -> tuple[Knob, ...]:
+    """Return the knobs of the YAML file beside a module's file."""
+    entries: Any = OmegaConf.to_container(OmegaConf.load(Path(module).with_suffix(".yaml")))
     return tuple(Knob(**entry) for entry in entries)
 
 
-KNOBS = _knobs()
+KNOBS = knobs_beside(__file__)
 
 
 def build(result: StudyResult) -> Artefact:
