@@ -57,12 +57,12 @@ def plane(features: Array, before: Array | None = None) -> tuple[Array, tuple[fl
 
     Examples
     --------
-    >>> rows = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    >>> rows = np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
     >>> points, shares = plane(rows)
     >>> points[:, 0].round(2).tolist(), shares
-    ([0.47, -0.94, 0.47], (1.0, 0.0))
+    ([0.3, -0.86, 0.55], (0.9822, 0.0178))
     >>> plane(rows, before=-points)[0][:, 0].round(2).tolist()
-    [-0.47, 0.94, -0.47]
+    [-0.3, 0.86, -0.55]
     """
     rows = normalize(features)
     pca = PCA(n_components=min(2, *rows.shape), svd_solver="full")
