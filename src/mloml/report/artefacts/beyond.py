@@ -171,11 +171,11 @@ def carry_out(first: Errors, second: Errors, **named: str) -> tuple[pd.DataFrame
     """
     learners = [Pair(name, EUCLIDEAN) for name in first if name != EUCLIDEAN]
     other = [{"scaling": pairs} for pairs in ([Pair(EUCLIDEAN, EUCLIDEAN)], learners)]
-    same = tested(families(first), first, first, **named)
-    return stacked([same, *(tested(each, first, second, **named) for each in other)])
+    same = carried_out(families(first), first, first, **named)
+    return stacked([same, *(carried_out(each, first, second, **named) for each in other)])
 
 
-def tested(
+def carried_out(
     tests: Mapping[str, Sequence[Pair]], errors: Errors, others: Errors, **named: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare methods with those of others, a family per test; named constants are the first columns."""

@@ -123,7 +123,7 @@ def carry_out(study: Scaled) -> tuple[pd.DataFrame, pd.DataFrame]:
             name: {dataset: found[dataset] for dataset in sets if dataset in found}
             for name, found in study.errors.items()
         }
-        parts.append(beyond.tested(FAMILIES, errors, errors, study=study.name, group=group))
+        parts.append(beyond.carried_out(FAMILIES, errors, errors, study=study.name, group=group))
     return beyond.stacked(parts)
 
 
