@@ -210,10 +210,7 @@ class DaskBackend:
         waiting = as_completed(list(futures), loop=self._client.loop)
         try:
             for future in waiting:
-                if future.status in (
-                    "lost",
-                    "pending",
-                ):  # its worker died with the word: it is computed again
+                if future.status in ("lost", "pending"):  # its worker died with the word: computed again
                     waiting.add(future)
                 else:
                     yield outcome_of(future, futures.pop(future))
