@@ -126,7 +126,6 @@ def _attempt(job: Job) -> Outcome:
     from mloml.experiments.key import key_fields
 
     store, before = Store(job.store), job.words()
-    store.clear_leftovers(job.cell)
     try:
         with _open_note(job, "ab" if before else "wb") as note:
             data = prepare_for(job)
