@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from mloml.errors import ConfigError, MlomlError
-from mloml.experiments.dask import DaskBackend, outcome_of
+from mloml.experiments.backends import DaskBackend, outcome_of
 from mloml.experiments.job import Job
 from mloml.experiments.store import Store
 
@@ -67,7 +67,7 @@ def test_a_word_that_is_lost_as_it_is_asked_for_is_a_death_and_no_traceback(tmp_
 
 @pytest.mark.parametrize("protocol", ["tcp", "ucx", "tls"])
 def test_an_address_that_cannot_be_used_is_one_line(monkeypatch, protocol):
-    monkeypatch.setattr("mloml.experiments.dask.ANSWER_SECONDS", 1)
+    monkeypatch.setattr("mloml.experiments.backends.ANSWER_SECONDS", 1)
     with pytest.raises(ConfigError, match=rf"^execution.address={protocol}://127.0.0.1:1: .+$"):
         DaskBackend(f"{protocol}://127.0.0.1:1")
 

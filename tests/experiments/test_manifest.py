@@ -13,7 +13,7 @@ from mloml.experiments import manifest as provenance
 from mloml.experiments.cell import Cell
 from mloml.experiments.locks import running
 from mloml.experiments.manifest import Source, write_manifest
-from mloml.experiments.store import Store
+from mloml.experiments.store import Store, cells_frame
 from mloml.experiments.study import StudyResult
 
 
@@ -39,7 +39,7 @@ def artefact(tmp_path):
         store.put(cell, record | names)
     folder = tmp_path / "results" / "small"
     folder.mkdir()
-    frame = store.frame(cells)
+    frame = cells_frame(cells, store.get_all(cells))
     frame.to_csv(folder / "cells.csv", index=False)
     (folder / "table.tex").write_text("a table")
     sources = {"iris": Source("c" * 64, "bundled")}

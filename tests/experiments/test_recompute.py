@@ -14,7 +14,7 @@ from mloml.experiments import recompute
 from mloml.experiments.cell import Cell, cells_of_splits, run_cell
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.status import main
-from mloml.experiments.store import Store
+from mloml.experiments.store import Store, cells_frame
 from mloml.experiments.study import StudyResult
 
 EUCLIDEAN = Algorithm("euclidean", "Euclidean", "Euclidean")
@@ -45,7 +45,7 @@ class Artefact:
 
     def _write(self, study, sources):
         cells = [cell for cell, _ in self.cells.values()]
-        frame = self.store.frame(cells)
+        frame = cells_frame(cells, self.store.get_all(cells))
         frame.to_csv(self.folder / "cells.csv", index=False)
         records = [*self.store.get_all(cells).values()]
         write_manifest(StudyResult(study, self.folder, frame, records, pd.DataFrame(), {}, sources=sources))

@@ -8,7 +8,7 @@ import pytest
 from tests.experiments.conftest import is_alive
 
 from mloml.errors import ConfigError
-from mloml.experiments.slurm import SlurmBackend
+from mloml.experiments.backends import SlurmBackend
 
 
 def test_what_is_missing_or_misspelt_is_one_line(tmp_path, monkeypatch):

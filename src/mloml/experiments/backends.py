@@ -4,17 +4,23 @@ A backend takes jobs and yields outcomes as they come. All of them run the same 
 (:func:`mloml.experiments.job.compute`), which stores the cell itself; so the numbers cannot differ.
 """
 
+import logging
 import os
+import threading
+import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import joblib
+import psutil
 
 from mloml.config.schema import ExecutionConfig
+from mloml.errors import ConfigError, MlomlError
 from mloml.experiments.job import (
     MOST_STARTS,
     Job,
@@ -32,6 +38,11 @@ T = TypeVar("T")
 
 # How long a worker without work stays: a sweep's next job finds it warm, a notebook gets its memory back.
 IDLE_SECONDS = 120
+# How long a dask scheduler may take to answer.
+ANSWER_SECONDS = 15
+# Pause between looks at what a batch system's jobs have stored.
+POLL_SECONDS = {"slurm": 5.0, "local": 0.2}
+_one_at_a_time = threading.Lock()
 
 
 class Backend(Protocol):
@@ -53,12 +64,8 @@ class Backend(Protocol):
 def open_backend(execution: ExecutionConfig, folder: Path) -> Backend:
     """Return the backend that a config chooses; ``folder`` is for the batch system's own files."""
     if execution.backend == "dask":
-        from mloml.experiments.dask import DaskBackend
-
         return DaskBackend(execution.address, execution.n_jobs)
     if execution.backend == "slurm":
-        from mloml.experiments.slurm import SlurmBackend
-
         return SlurmBackend(folder, execution.cluster, execution.slurm)
     return LocalBackend(execution.n_jobs)
 
@@ -152,3 +159,198 @@ def _begin(numba: dict[str, str]) -> None:
     for name in [name for name in os.environ if name.startswith("NUMBA_")]:
         del os.environ[name]
     os.environ.update(numba)
+
+
+class DaskBackend:
+    """Submits each cell as a task; dask gives the tasks of a worker that dies to another one.
+
+    Workers load datasets by name and write to the store themselves, so the results folder must be on a disk
+    that all of them see under the same path. What travels over the network is a config and a word.
+
+    Parameters
+    ----------
+    address : str or None
+        Of a running scheduler; None starts a cluster on this machine, which ends with the run.
+    n_jobs : int
+        Workers of the cluster started here, as in joblib.
+    """
+
+    def __init__(self, address: str | None = None, n_jobs: int = -1) -> None:
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise ConfigError("execution=dask needs dask.distributed: pip install 'mloml[dask]'") from None
+        self._cluster: Any = None
+        if address is None:
+            with deaf_to_interruption():
+                self._cluster = LocalCluster(
+                    n_workers=joblib.effective_n_jobs(n_jobs),
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    # Even without a dashboard it answers about itself: on any free port, and to this machine.
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                    silence_logs=logging.CRITICAL,
+                    env=one_target(),
+                )
+        try:
+            self._client = Client(self._cluster or address, timeout=ANSWER_SECONDS, set_as_default=False)
+        except Exception as error:  # nobody is there, or a package or certificate of its protocol is not
+            reason = " ".join(str(error).split())
+            raise ConfigError(f"execution.address={address}: no dask scheduler answers ({reason})") from None
+        workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        self.n_jobs = max(1, workers)
+        waiting = f"the dask scheduler has no workers yet; waiting for some: `dask worker {address}`"
+        self.remark = "" if workers else waiting
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Yield outcomes as they come."""
+        from distributed import as_completed
+
+        futures = {self._submit(job): job for job in jobs}
+        waiting = as_completed(list(futures), loop=self._client.loop)
+        try:
+            for future in waiting:
+                if future.status in ("lost", "pending"):  # its worker died with the word: computed again
+                    waiting.add(future)
+                else:
+                    yield outcome_of(future, futures.pop(future))
+        finally:
+            if futures:
+                self._client.cancel(list(futures), force=True)
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started here ends at once."""
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def _submit(self, job: Job) -> Any:
+        return self._client.submit(_compute, job, pure=False)
+
+
+def outcome_of(future: Any, job: Job) -> Outcome:
+    """Return what a task came to."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        result: Outcome = future.result()
+        return result
+    except KilledWorker:  # dask gave it to several workers, and all of them died
+        return lost(job) or dead(job)
+    except CancelledError:
+        reason = "the dask scheduler is gone; what is stored is safe: run the same command again"
+        raise MlomlError(reason) from None
+
+
+def _compute(job: Job) -> Outcome:
+    # One cell at a time in a process, however many threads its worker has: the limit on BLAS threads, on
+    # which the last bits of the results depend, holds for the whole process.
+    with _one_at_a_time:
+        return compute(job)
+
+
+@dataclass
+class Bundle:
+    """The cells of one batch job; ``starts`` counts attempts that finished none of them."""
+
+    jobs: list[Job]
+    task: Any = None
+    starts: int = 0
+
+
+class SlurmBackend:
+    """Submits an array of jobs and watches the store, where their results meet.
+
+    A job that ends early (killed, out of memory, out of time) is submitted again with what is left of it.
+
+    Parameters
+    ----------
+    folder : Path
+        For submitit's files: the jobs' arguments and logs. On the disk that all nodes share.
+    cluster : {"slurm", "local"}
+        Local runs the same jobs as processes of this machine.
+    parameters : mapping
+        For submitit's executor, such as ``timeout_min`` and ``slurm_partition``; null ones are left out.
+    """
+
+    remark = ""
+
+    def __init__(
+        self, folder: Path, cluster: str = "slurm", parameters: Mapping[str, Any] | None = None
+    ) -> None:
+        try:
+            import submitit
+        except ImportError:
+            raise ConfigError("execution=slurm needs submitit: pip install 'mloml[slurm]'") from None
+        given = {name: value for name, value in (parameters or {}).items() if value is not None}
+        try:
+            self._executor = submitit.AutoExecutor(folder=folder.resolve(), cluster=cluster)
+            self._executor.update_parameters(**given)
+        except (RuntimeError, NameError, TypeError, ValueError) as error:
+            raise ConfigError(f"execution.slurm: {' '.join(str(error).split())}") from None
+        self.n_jobs = int(given.get("slurm_array_parallelism", 1))
+        self._cluster = cluster
+        self._active: list[Bundle] = []
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Yield outcomes as cells appear in the store and as batch jobs end."""
+        groups: dict[tuple[str, str], list[Job]] = {}
+        for job in jobs:
+            groups.setdefault((job.cell.dataset, job.cell.algorithm.name), []).append(job)
+        self._submit([Bundle(jobs) for jobs in groups.values()])
+        try:
+            while self._active:
+                for bundle in list(self._active):
+                    yield from self._results_of(bundle)
+                time.sleep(POLL_SECONDS[self._cluster] if self._active else 0)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Cancel what still runs or waits."""
+        for bundle in self._active:
+            if self._cluster == "slurm":
+                bundle.task.cancel(check=False)
+                continue
+            with suppress(psutil.NoSuchProcess):  # a local job is named after its process
+                process = psutil.Process(int(bundle.task.job_id))
+                for member in [process, *process.children(recursive=True)]:
+                    member.kill()
+        self._active = []
+
+    def _submit(self, bundles: list[Bundle]) -> None:
+        os.environ.update(one_target())  # the jobs inherit it
+        with deaf_to_interruption():
+            tasks = self._executor.map_array(compute_all, [bundle.jobs for bundle in bundles])
+        for bundle, task in zip(bundles, tasks, strict=True):
+            bundle.task = task
+        self._active += bundles
+
+    def _results_of(self, bundle: Bundle) -> Generator[Outcome]:
+        """Yield what became of a bundle's cells since the last look; after a death, submit the rest again."""
+        done = bundle.task.done()
+        # Of a job that was killed submitit waits for a result, which may be late on a shared disk; not here.
+        answers = done and (self._cluster == "slurm" or bundle.task.paths.result_pickle.exists())
+        error = bundle.task.exception() if answers else None
+        reported = {out.key: out for out in bundle.task.result()} if answers and not error else {}
+        left = []
+        for job in bundle.jobs:
+            outcome = reported.get(job.cell.key) or stored(job, "ok") or (lost(job) if done else None)
+            if outcome is None:
+                left.append(job)
+            else:
+                yield outcome
+        bundle.starts = 0 if len(left) < len(bundle.jobs) else bundle.starts
+        bundle.jobs = left
+        if done:
+            self._active.remove(bundle)
+            bundle.starts += 1
+            if left and bundle.starts < MOST_STARTS:
+                self._submit([bundle])
+            else:
+                yield from (dead(job, f"its job ended before the cell began {error or ''}") for job in left)
+
+
+def compute_all(jobs: Sequence[Job]) -> list[Outcome]:
+    """Compute cells one after the other: what a batch job does."""
+    return [compute(job) for job in jobs]

@@ -126,7 +126,6 @@ def _attempt(job: Job) -> Outcome:
     from mloml.experiments.key import key_fields
 
     store, before = Store(job.store), job.words()
-    store.clear_leftovers(job.cell)
     try:
         with _open_note(job, "ab" if before else "wb") as note:
             data = prepare_for(job)
@@ -218,31 +217,29 @@ _warm: set[str] = set()
 
 
 def _warm_up_for(cell: Cell) -> None:
-    from mloml.config.lookup import is_foreign
-    from mloml.experiments.cell import make_learner
-    from mloml.learners import Euclidean
-
-    if cell.algorithm.name not in _warm:  # a class from elsewhere is called for its cell only
-        warm_up(Euclidean() if is_foreign(cell.algorithm.learner) else make_learner(cell))
-        _warm.add(cell.algorithm.name)
-
-
-def warm_up(learner: Any) -> None:
-    """Load or compile, and check, what a learner calls: no cell's time or limit includes it."""
+    """Load or compile, and check, what an algorithm calls: no cell's time or limit includes it."""
     import numpy as np
 
+    from mloml.config.lookup import is_foreign
+    from mloml.experiments.cell import make_learner
     from mloml.experiments.neighbours import Rows
+    from mloml.learners import Euclidean
 
+    if cell.algorithm.name in _warm:
+        return
+    # A class from elsewhere is called for its cell only.
+    learner: Any = Euclidean() if is_foreign(cell.algorithm.learner) else make_learner(cell)
     angles = np.arange(24.0)
     X, y = np.stack([np.sin(angles), np.cos(angles), np.sin(3 * angles)], axis=1), np.arange(24) % 3
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
             Rows(X, y, X, y, 5).error(learner.fit(X, y))
-    except KernelError:
-        raise
-    except Exception:  # its parameters may not suit so few rows; the cell itself will tell
-        return
+        except KernelError:
+            raise
+        except Exception:  # its parameters may not suit so few rows; the cell itself will tell
+            pass
+    _warm.add(cell.algorithm.name)
 
 
 def one_target() -> dict[str, str]:

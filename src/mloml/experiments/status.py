@@ -75,14 +75,11 @@ def _as_counted(folder: Path) -> list[str | int]:
 
 def _results_around(folders: Sequence[Path]) -> Path:
     """Return the results folder that the named artefacts are in, told by its store; else ``results``."""
-    found = {
-        parent: folder
-        for folder in folders
-        if (parent := next((p for p in folder.absolute().parents if (p / "store").is_dir()), None))
-    }
-    if len(found) > 1:
-        first, second = list(found.values())[:2]
+    usual = Path("results")
+    around = {next((p for p in f.absolute().parents if (p / "store").is_dir()), usual): f for f in folders}
+    if len(around) > 1:
+        first, second = list(around.values())[:2]
         raise MlomlError(
             f"{first} and {second} are in different results folders; ask for one after the other"
         )
-    return next(iter(found), Path("results"))
+    return next(iter(around), usual)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,8 +112,11 @@ class Store:
 
     def get_all(self, cells: Iterable[Cell]) -> dict[str, Record]:
         """Return the records of those cells that are done, by key; what cannot be read is left to its job."""
-        found = ((cell.key, self._read_if_possible(self.path(cell), cell.key)) for cell in cells)
-        return {key: record for key, record in found if record is not None}
+        found = {}
+        for cell in cells:
+            with suppress(CellFileError):
+                found[cell.key] = self.get(cell)
+        return {key: record for key, record in found.items() if record is not None}
 
     def put(self, cell: Cell, record: Record) -> Path:
         """Store the record of a finished cell; it survives a crash from here on."""
@@ -120,15 +124,10 @@ class Store:
         write_atomically(path, pack(record))
         return path
 
-    def clear_leftovers(self, cell: Cell | None = None) -> None:
-        """Remove what killed processes left half-written: of one cell, whose lock is held, or of all."""
-        if cell is None:
-            for pattern in (".*.tmp", "*/*/.*.tmp"):
-                clear(self.folder, pattern)
-        else:
-            path = self.path(cell)
-            for leftover in path.parent.glob(f".{path.name}-*.tmp"):
-                leftover.unlink(missing_ok=True)
+    def clear_leftovers(self) -> None:
+        """Remove what killed processes left half-written."""
+        for pattern in (".*.tmp", "*/*/.*.tmp"):
+            clear(self.folder, pattern)
 
     def read(self, path: Path, key: str | None = None) -> Record | None:
         """Return the record in a file; None, and a note in ``damaged``, when it is not whole."""
@@ -150,15 +149,6 @@ class Store:
         """Return the record of a cell that is known by its row in ``cells.csv``."""
         return self.read(self.folder / dataset / algorithm / _file_name(split, key))
 
-    def records(self) -> Iterator[Record]:
-        """Yield every whole record in the store."""
-        paths = sorted(self.folder.glob("*/*/*.json"))
-        return (record for record in map(self._read_if_possible, paths) if record is not None)
-
-    def frame(self, cells: Sequence[Cell]) -> pd.DataFrame:
-        """Return one row per cell, in the order given; those not stored have status ``missing``."""
-        return cells_frame(cells, self.get_all(cells))
-
     def require_writable(self) -> None:
         """Raise a :class:`StoreError` when nothing could be stored, before hours are spent."""
         probe = self.folder / f".{uuid4().hex}.tmp"
@@ -168,12 +158,6 @@ class Store:
             problem = str(error).removeprefix(f"{probe}: ")
             raise StoreError(f"execution.results={self.folder.parent}: {problem}") from None
         probe.unlink(missing_ok=True)
-
-    def _read_if_possible(self, path: Path, key: str | None = None) -> Record | None:
-        try:
-            return self.read(path, key)
-        except CellFileError:
-            return None
 
 
 def cells_frame(

@@ -1,6 +1,6 @@
 """Beyond the paper: does it help on data the paper never saw? Two studies, by a rule fixed beforehand."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -158,7 +158,7 @@ def families(algorithms: Collection[str]) -> dict[str, list[Pair]]:
     return {test: [pair for pair in mine if {*pair} <= known] for test, mine in pairs.items()}
 
 
-def carry_out(first: Errors, second: Errors) -> tuple[pd.DataFrame, pd.DataFrame]:
+def carry_out(first: Errors, second: Errors, **named: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Carry out all tests of a study, and compare its methods with Euclidean of a ``second``: ``scaling``.
 
     Both studies have the same rows and halves under another scaling. Holm's family of ``scaling`` is the
@@ -169,31 +169,36 @@ def carry_out(first: Errors, second: Errors) -> tuple[pd.DataFrame, pd.DataFrame
     over_sets, on_sets : DataFrame
         A row per pair over the data sets, and a row per pair and data set, each with its ``test``.
     """
-    tests = [(test, pairs, first) for test, pairs in families(first).items()]
     learners = [Pair(name, EUCLIDEAN) for name in first if name != EUCLIDEAN]
-    tests += [("scaling", pairs, second) for pairs in ([Pair(EUCLIDEAN, EUCLIDEAN)], learners)]
+    other = [{"scaling": pairs} for pairs in ([Pair(EUCLIDEAN, EUCLIDEAN)], learners)]
+    same = carried_out(families(first), first, first, **named)
+    return stacked([same, *(carried_out(each, first, second, **named) for each in other)])
+
+
+def carried_out(
+    tests: Mapping[str, Sequence[Pair]], errors: Errors, others: Errors, **named: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compare methods with those of others, a family per test; named constants are the first columns."""
     parts = []
-    for test, pairs, other in tests:
-        both = {pair: (first.get(pair.algorithm, {}), other.get(pair.reference, {})) for pair in pairs}
-        parts.append([table.assign(test=test) for table in compare_family(both)])
+    for test, pairs in tests.items():
+        both = {pair: (errors.get(pair.algorithm, {}), others.get(pair.reference, {})) for pair in pairs}
+        tables, about = compare_family(both), {**named, "test": test}
+        parts.append([table.assign(**about)[[*about, *table]] for table in tables])
+    return stacked(parts)
+
+
+def stacked(parts: Iterable[Iterable[pd.DataFrame]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put pairs of tables below each other."""
     over, on_sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
     return over, on_sets
 
 
-def both_studies(first: Scaled, second: Scaled) -> tuple[pd.DataFrame, pd.DataFrame]:
+def both_studies(first: Scaled, second: Scaled) -> tuple[pd.DataFrame, ...]:
     """Carry out the tests of both studies; comparisons with Euclidean under the other scaling come last."""
-    parts = {
-        one.name: carry_out(one.errors, other.errors) for one, other in ((first, second), (second, first))
-    }
-    tables = []
-    for place in (0, 1):
-        named = [pair[place].assign(study=name) for name, pair in parts.items()]
-        table = pd.concat(named, ignore_index=True)
-        table = table.sort_values(
-            "test", key=lambda test: test == "scaling", kind="stable", ignore_index=True
-        )
-        tables.append(table[["study", "test", *table.columns.drop(["study", "test"])]])
-    return tables[0], tables[1]
+    pairs = (first, second), (second, first)
+    tables = stacked(carry_out(one.errors, other.errors, study=one.name) for one, other in pairs)
+    last: dict[str, Any] = {"key": lambda test: test == "scaling", "kind": "stable", "ignore_index": True}
+    return tuple(table.sort_values("test", **last) for table in tables)
 
 
 def cost_frame(study: Scaled) -> pd.DataFrame:
@@ -230,15 +235,23 @@ def answers(over: pd.DataFrame, *tests: str, words: str = "") -> pd.DataFrame:
     """Return what the rule says of each pair of some tests, with the numbers it rests on."""
     helping = over[(over["test"] == "euclidean") & (over["verdict"] == "smaller")]
     alone = set(zip(helping["study"], helping["algorithm"], strict=True))
-    rows = []
-    for row in over[over["test"].isin(tests)].to_dict("records"):
+
+    def said(row: Mapping[Any, Any]) -> list[str]:
         kind = words or row["test"]
-        if kind == "untrained" and (row["study"], row["reference"]) in alone:
-            kind = "untrained helps"
-        said = SAID[kind][["smaller", "larger", ""].index(row["verdict"])] if row["sets"] else NOTHING
+        untrained_helps = kind == "untrained" and (row["study"], row["reference"]) in alone
+        return SAID["untrained helps" if untrained_helps else kind]
+
+    return answers_by(said, over[over["test"].isin(tests)])
+
+
+def answers_by(said: Callable[[Mapping[Any, Any]], list[str]], over: pd.DataFrame) -> pd.DataFrame:
+    """Put into words what each test shows: errors that are significantly smaller, larger, and neither."""
+    rows = []
+    for row in over.to_dict("records"):
+        verdict = said(row)[["smaller", "larger", ""].index(row["verdict"])] if row["sets"] else NOTHING
         counts = "/".join(str(row[word]) for word in ("wins", "ties", "losses"))
         pair = (row["algorithm"], row["reference"], SCALINGS[row["study"]])
-        rows.append((*pair, said, row["sets"], row["median_difference"], counts, row["p_holm"]))
+        rows.append((*pair, verdict, row["sets"], row["median_difference"], counts, row["p_holm"]))
     return by_method(pd.DataFrame(rows, columns=ANSWERS), "algorithm", "reference")
 
 

@@ -10,18 +10,9 @@ import pandas as pd
 
 from mloml.experiments.study import StudyResult
 from mloml.paper.published import DATASETS
-from mloml.paper.statistics import Pair, compare_family
-from mloml.report.artefacts.beyond import (
-    EUCLIDEAN,
-    NOTHING,
-    SCALINGS,
-    STACKS,
-    Scaled,
-    by_method,
-    errors_grid,
-    gaps_frame,
-    scaled,
-)  # fmt: skip
+from mloml.paper.statistics import Pair
+from mloml.report.artefacts import beyond
+from mloml.report.artefacts.beyond import EUCLIDEAN, SCALINGS, STACKS, Scaled
 from mloml.report.document import Artefact, Figure, Table
 from mloml.report.figures.comparisons import depths_figure
 from mloml.report.recipe import Recipe
@@ -52,10 +43,9 @@ SAID = {
 
 def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
     """Return the answers that the rule gives, with the tests and choices behind them."""
-    studies = [with_fixed_depths(scaled(result)) for result in (unit, standardised)]
+    studies = [with_fixed_depths(beyond.scaled(result)) for result in (unit, standardised)]
     titles = {**studies[0].labels.algorithms, **studies[1].labels.algorithms}
-    parts = [carry_out(study) for study in studies]
-    over, on_sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
+    over, on_sets = beyond.stacked(map(carry_out, studies))
     choices = pd.concat([choices_frame(study) for study in studies], ignore_index=True)
     said = {f"{t}_{group}": answers(over, t, group, titles) for t in FAMILIES for group in GROUPS}
     verdicts = said["depth_new"].groupby("verdict").size()
@@ -65,7 +55,7 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
         "counts": {words: int(verdicts.get(words, 0)) for words in SAID["depth"]},
         "means": pd.concat([means_frame(study) for study in studies], ignore_index=True),
         "shares": shares_frame(choices),
-        "gaps": gaps_frame(*studies),
+        "gaps": beyond.gaps_frame(*studies),
         **said,
     }
     tables = [Table("over_sets", over, "Tests over data sets"), Table("on_sets", on_sets, "Tests on each")]
@@ -73,7 +63,7 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
     tables.append(Table("fixed_depths", fixed, "Test error of every split with fixed depths"))
     marks = on_sets[(on_sets["group"] == "all") & (on_sets["reference"] == EUCLIDEAN)]
     for study in studies:
-        grid = errors_grid(study, marks.assign(test=EUCLIDEAN))
+        grid = beyond.errors_grid(study, marks.assign(test=EUCLIDEAN))
         title = f"Mean errors on {SCALINGS[study.name]}"
         tables.append(Table(f"errors_{study.name}", grid, title, latex=grid))
     draw = partial(depths_figure, choices, studies[0].labels.datasets, SCALINGS, TITLES)
@@ -135,25 +125,15 @@ def carry_out(study: Scaled) -> tuple[pd.DataFrame, pd.DataFrame]:
             name: {dataset: found[dataset] for dataset in sets if dataset in found}
             for name, found in study.errors.items()
         }
-        for test, pairs in FAMILIES.items():
-            both = {pair: (errors.get(pair.algorithm, {}), errors.get(pair.reference, {})) for pair in pairs}
-            named = {"study": study.name, "group": group, "test": test}
-            parts.append([table.assign(**named) for table in compare_family(both)])
-    over, on_sets = (pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True))
-    return over, on_sets
+        parts.append(beyond.carried_out(FAMILIES, errors, errors, study=study.name, group=group))
+    return beyond.stacked(parts)
 
 
 def answers(over: pd.DataFrame, test: str, group: str, titles: Mapping[str, str]) -> pd.DataFrame:
     """Return what the rule says of each pair of a test over a group, with the numbers behind it."""
-    rows = []
-    for row in over[(over["test"] == test) & (over["group"] == group)].to_dict("records"):
-        said = SAID[test][["smaller", "larger", ""].index(row["verdict"])] if row["sets"] else NOTHING
-        pair = (titles.get(row[side], row[side]) for side in Pair._fields)
-        counts = "/".join(str(row[word]) for word in ("wins", "ties", "losses"))
-        numbers = (row["sets"], row["median_difference"], counts, row["p_holm"])
-        rows.append((*pair, SCALINGS[row["study"]], said, *numbers))
-    columns = [*Pair._fields, "study", "verdict", "sets", "median_difference", "wins/ties/losses", "p"]
-    return by_method(pd.DataFrame(rows, columns=columns), *Pair._fields)
+    mine = over[(over["test"] == test) & (over["group"] == group)]
+    titled = mine.replace({side: dict(titles) for side in Pair._fields})
+    return beyond.answers_by(lambda _: SAID[test], titled)
 
 
 def means_frame(study: Scaled) -> pd.DataFrame:

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import normalize
 
 from mloml.arrays import Array
 from mloml.experiments.study import StudyResult
@@ -45,8 +47,8 @@ def plane(features: Array, before: Array | None = None) -> tuple[Array, tuple[fl
     """Divide samples by their norm and project them onto their first two principal axes.
 
     The sign of an axis is free. It is chosen such that the points correlate with those of the plane
-    ``before`` (of the same samples, in another space); without one, such that the largest loading, the
-    first of equal ones, is positive. So a picture flips neither between machines nor between layers.
+    ``before`` (of the same samples, in another space); without one, such that the largest loading is
+    positive. So a picture flips neither between machines nor between layers.
 
     Returns
     -------
@@ -55,21 +57,18 @@ def plane(features: Array, before: Array | None = None) -> tuple[Array, tuple[fl
 
     Examples
     --------
-    >>> rows = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
+    >>> rows = np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
     >>> points, shares = plane(rows)
     >>> points[:, 0].round(2).tolist(), shares
-    ([0.47, -0.94, 0.47], (1.0, 0.0))
+    ([0.3, -0.86, 0.55], (0.9822, 0.0178))
     >>> plane(rows, before=-points)[0][:, 0].round(2).tolist()
-    [-0.47, 0.94, -0.47]
+    [-0.3, 0.86, -0.55]
     """
-    tiny = np.finfo(float).tiny
-    rows = features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), tiny)
-    centred = rows - rows.mean(axis=0)
-    values, axes = np.linalg.svd(centred, full_matrices=False)[1:]
-    shares = np.append(values**2 / max(float(np.sum(values**2)), tiny), 0.0)
-    sizes = np.abs(axes[:2])
-    largest = (sizes > sizes.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)
-    points = centred @ (axes[:2] * np.sign(axes[np.arange(len(sizes)), largest])[:, None]).T
+    rows = normalize(features)
+    pca = PCA(n_components=min(2, *rows.shape), svd_solver="full")
+    with np.errstate(invalid="ignore"):  # equal samples have no variance to share
+        points = pca.fit_transform(rows)
+    shares = np.append(np.nan_to_num(pca.explained_variance_ratio_), 0.0)
     if points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
     if before is not None:
