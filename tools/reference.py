@@ -37,17 +37,17 @@ DATASETS = {
     "protocols": f"{TEN},spect",
     "ablation": "",
     "untuned": f"{ELEVEN},spect,mlprove",
-    "seeds": f"{TEN},spect",
-    "signs": "",
-    "differences": TEN,
-    "draws": "",
-    "mlprove": f"{ELEVEN},spect,mlprove",
     "beyond": "",
-    "depth": "",
     "streams": "",
     "drift": "",
+    "depth": "",
+    "differences": TEN,
+    "seeds": f"{TEN},spect",
+    "signs": "",
+    "draws": "",
+    "mlprove": f"{ELEVEN},spect,mlprove",
 }
-"""The data sets of each published folder; none named: those of the experiment."""
+"""The data sets of each published folder, in the order of the runs; none named: those of the experiment."""
 AGAIN = {"mlprove": "table2"}
 """Folders that are made once more, with a further set that takes an hour: what comes before need not wait."""
 OWN_DATA = ("ablation", "beyond", "streams", "drift")
@@ -95,7 +95,7 @@ def main() -> int:
     if changed.stdout:
         parser.error("the checkout has changes: commit them first, so that the manifests name one revision")
     failed = [name for name in names if not _make(name)]
-    for name in names:
+    for name in names:  # at the end: a changed checkout has no revision
         if name not in failed:
             copy(AGAIN.get(name, name), source_of(name))
     subprocess.run([sys.executable, "-m", "tools.readme"], cwd=ROOT, check=True)
