@@ -22,7 +22,15 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "examples", "_templates", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = [
+    "report/template.md",
+    "report/findings.md",
+    "_build",
+    "examples",
+    "_templates",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 root_doc = "index"
 
