@@ -24,10 +24,9 @@ from mloml.config.compose import compose_study
 from mloml.config.schema import Study
 from mloml.experiments.cell import Cell, versions
 from mloml.experiments.key import key_fields
-from mloml.experiments.plan import make_plan
 from mloml.experiments.status import main as status
 from mloml.experiments.store import Record, Store
-from mloml.experiments.study import run_study
+from mloml.experiments.study import make_plan, run_study
 
 DATASETS = ("iris", "wine", "ionosphere", "balance", "pima")
 PAIRS = len(DATASETS) * 10

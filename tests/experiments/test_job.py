@@ -13,8 +13,8 @@ from mloml.datasets import catalogue, load
 from mloml.errors import KernelError
 from mloml.experiments.cell import Cell
 from mloml.experiments.job import Job, compute, one_target
-from mloml.experiments.locks import hold
 from mloml.experiments.store import Store
+from mloml.files import hold
 
 
 @pytest.fixture(autouse=True)

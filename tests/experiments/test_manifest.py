@@ -11,10 +11,10 @@ from mloml.config.schema import Algorithm, DataSettings, ProtocolConfig, Study
 from mloml.datasets import catalogue
 from mloml.experiments import manifest as provenance
 from mloml.experiments.cell import Cell
-from mloml.experiments.locks import running
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.store import Store, cells_frame
 from mloml.experiments.study import StudyResult
+from mloml.files import running
 
 
 def check(folder, store):

@@ -8,9 +8,8 @@ import pytest
 from rich.console import Console
 
 from mloml.errors import ConfigError, DatasetUnavailableError, StoreError
-from mloml.experiments.plan import make_plan
 from mloml.experiments.progress import Board
-from mloml.experiments.study import Run
+from mloml.experiments.study import Run, make_plan
 
 
 def test_a_second_run_computes_nothing_and_says_so(lab, capsys):

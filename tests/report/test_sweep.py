@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mloml.report.figures.means import means_figure
+from mloml.report.figures.comparisons import means_figure
 from mloml.report.sweep import job_row, write_sweep
 
 

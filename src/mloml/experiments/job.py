@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from mloml.errors import CellFileError, CodeChangedError, DataFormatError, KernelError, StoreError
-from mloml.experiments.locks import hold
 from mloml.experiments.store import Store
-from mloml.files import reason
+from mloml.files import hold, reason
 
 if TYPE_CHECKING:
     from mloml.config.schema import DatasetConfig, DataSettings

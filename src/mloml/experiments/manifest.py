@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from mloml.config import repository
 from mloml.errors import CellFileError, MlomlError
-from mloml.experiments.locks import is_abandoned
 from mloml.experiments.store import Store
-from mloml.files import write_atomically
+from mloml.files import is_abandoned, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,14 +1,30 @@
-"""`mloml status`: whether artefacts still match the store and the code."""
+"""`mloml status`: whether artefacts still match the store and the code.
+
+With ``--recompute N`` a sample of their cells is computed again and compared; nothing is stored.
+"""
 
 import argparse
+import json
+import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from mloml import learners
+from mloml.config.schema import Algorithm, DataSettings, PcaConfig, ProtocolConfig, Study
+from mloml.datasets import catalogue
 from mloml.errors import MlomlError
+from mloml.experiments.backends import in_processes
+from mloml.experiments.cell import versions
+from mloml.experiments.job import Job, prepare_for, record_of
 from mloml.experiments.manifest import MANIFEST, check
 from mloml.experiments.store import Store
+from mloml.experiments.study import Plan, make_plan
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,8 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{results}: no artefact there yet; `mloml reproduce table2 protocol=lite` makes one"
         )
     if arguments.recompute:
-        from mloml.experiments.recompute import recompute
-
         return recompute(folders, store, arguments.recompute, arguments.seed, arguments.config_dir)
     differs = False
     sweeps = {folder: folder.parent for folder in {*folders} - {*named} if _is_sweep(folder.parent)}
@@ -83,3 +97,103 @@ def _results_around(folders: Sequence[Path]) -> Path:
             f"{first} and {second} are in different results folders; ask for one after the other"
         )
     return next(iter(around), usual)
+
+
+# What can come of a cell: equal, different or skipped. Only ``different`` alone is wrong.
+OTHER = ", other code or versions"
+
+
+def recompute(
+    folders: Sequence[Path], store: Store, count: int, seed: int, configs: Sequence[str] = ()
+) -> int:
+    """Compute ``count`` cells of each artefact again, which ``seed`` chooses, and print what came of it.
+
+    ``configs`` are the user's own folders of configs, whose datasets are known too.
+
+    Returns
+    -------
+    int
+        The exit code: 1 when a cell came out differently under the same code and versions, else 0.
+    """
+    wrong = 0
+    for folder in folders:
+        try:
+            found = compare(folder, store, count, seed, configs)
+        except MlomlError as error:
+            print(f"skipped: {error}")
+            continue
+        verdicts = Counter(verdict for verdict, _ in found)
+        wrong += verdicts["different"]
+        print(f"{folder}: {'; '.join(f'{n} {verdict}' for verdict, n in verdicts.items()) or 'no cells'}")
+        for (verdict, words), times in Counter(found).items():
+            if not verdict.startswith("equal"):
+                print(f"  {verdict}{f' {times}' if verdict == 'skipped' else ''}: {words}")
+    return int(wrong > 0)
+
+
+def compare(
+    folder: Path, store: Store, count: int, seed: int, configs: Sequence[str] = ()
+) -> list[tuple[str, str]]:
+    """Compute cells of an artefact again; return what came of each, and what is to be said of that."""
+    manifest, rows = _read(folder)
+    plan = _plan(manifest, configs)
+    cells = {(cell.dataset, cell.algorithm.name, cell.split): cell for cell in plan.cells}
+    found, jobs = [], dict[str, tuple[dict[str, Any], Job]]()
+    for row in random.Random(seed).sample(rows, min(count, len(rows))):
+        cell = cells.get((row["dataset"], row["algorithm"], row["split"]))
+        if cell is None or cell.checksum != manifest["datasets"].get(row["dataset"], {}).get("checksum"):
+            words = f"the data or the learner of {row['dataset']}/{row['algorithm']} are not those of then"
+            found.append(("skipped", words))
+        else:
+            jobs[cell.key] = row, plan.job(cell, Path(), "")
+    for key, (error, chosen) in in_processes(_compute, [job for _, job in jobs.values()], 2):
+        row, _ = jobs[key]
+        place = row["dataset"], row["algorithm"], row["split"]
+        equal = (float(row["error"]), json.loads(row["chosen"])) == (error, chosen)
+        record = store.read_cell(*place, row["key"]) or {}
+        same = key.startswith(row["key"]) and record.get("versions") == versions()
+        words = f"stored {row['error']} with {row['chosen']}, now {error} with {json.dumps(chosen)}"
+        verdict = ("equal" if equal else "different") + ("" if same else OTHER)
+        found.append((verdict, f"{place[0]}/{place[1]}, split {place[2]}: {words}"))
+    return found
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], list[dict[Any, Any]]]:
+    """Return an artefact's manifest and its finished cells; errors are texts, exact whatever pandas does."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        cells = pd.read_csv(folder / "cells.csv", dtype={"error": str})
+        return manifest, cells[cells["status"] == "ok"].to_dict("records")
+    except FileNotFoundError as error:
+        name = Path(error.filename).name
+        raise MlomlError(f"{folder}: there is no {name}, so no cells to compute") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise MlomlError(f"{folder}: manifest.json or cells.csv is damaged") from None
+
+
+def _plan(manifest: dict[str, Any], configs: Sequence[str]) -> Plan:
+    """Return the study of then, as far as its data and its learners are of this package."""
+    config, known = manifest["config"], catalogue(configs)
+    try:
+        protocol = config["protocol"]
+        study = Study(
+            manifest["study"],
+            [known[name] for name in manifest["datasets"] if name in known],
+            # A class of somebody's own is imported because they ask for it, never because a result names it.
+            [Algorithm(**one) for one in config["algorithms"] if one["learner"] in learners.__all__],
+            ProtocolConfig(**protocol | {"pca": PcaConfig(**protocol.get("pca", {}))}),
+            data=DataSettings(source=config.get("data", {}).get("source", "auto")),
+            record=tuple(config.get("record", ())),
+        )
+        return make_plan(study, lambda line: None)
+    except (TypeError, KeyError) as error:
+        raise MlomlError(f"its config is of another version of mloml: {error}") from None
+
+
+def _compute(job: Job) -> tuple[str, tuple[Any, Any]]:
+    """Compute a cell as a run would, and keep the result to ourselves."""
+    try:
+        record = record_of(job.cell, prepare_for(job))
+    except Exception as error:
+        return job.cell.key, (f"{type(error).__name__}: {' '.join(str(error).split())}", None)
+    return job.cell.key, (record["error"], json.loads(json.dumps(record["chosen"])))

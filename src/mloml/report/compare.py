@@ -16,7 +16,7 @@ from mloml.experiments.study import StudyResult
 from mloml.paper.statistics import OUTCOMES
 from mloml.report.artefacts.table2 import rank
 from mloml.report.document import Artefact, Figure, Table
-from mloml.report.figures.means import means_figure
+from mloml.report.figures.comparisons import means_figure
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, build_grid, count_tables, summarise

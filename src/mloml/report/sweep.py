@@ -19,7 +19,7 @@ from mloml.experiments.cell import Cell
 from mloml.experiments.progress import Board
 from mloml.experiments.study import StudyResult, run_study
 from mloml.report.document import Figure, frame_grid
-from mloml.report.figures.means import means_figure
+from mloml.report.figures.comparisons import means_figure
 from mloml.report.latex import grid_to_latex
 from mloml.report.publish import write_csv, write_figure, write_file
 from mloml.report.render import frame_to_markdown

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from mloml.errors import StoreError
-from mloml.experiments.locks import hold, is_abandoned, is_held, running
+from mloml.files import hold, is_abandoned, is_held, running
 
 HOLDER = (
-    "import sys, time; from pathlib import Path; from mloml.experiments.locks import hold, running\n"
+    "import sys, time; from pathlib import Path; from mloml.files import hold, running\n"
     "with {}(Path(sys.argv[1])) as ours: print(ours, flush=True); time.sleep(3600)"
 )
 

@@ -6,8 +6,8 @@ import pytest
 
 from mloml.datasets import DatasetConfig, load
 from mloml.errors import ConfigError
-from mloml.experiments.plan import in_turn, make_plan
 from mloml.experiments.splits import fold_indices, split_indices
+from mloml.experiments.study import in_turn, make_plan
 
 
 @pytest.mark.parametrize(("folds", "most"), [(2, 37), (5, 60)])

@@ -10,7 +10,7 @@ import pytest
 from mloml.config.schema import Algorithm, DataSettings, ProtocolConfig, Study
 from mloml.datasets import catalogue, load
 from mloml.errors import MlomlError
-from mloml.experiments import recompute
+from mloml.experiments import status
 from mloml.experiments.cell import Cell, cells_of_splits, run_cell
 from mloml.experiments.manifest import Source, write_manifest
 from mloml.experiments.status import main
@@ -71,7 +71,7 @@ class Artefact:
 
 @pytest.fixture
 def artefact(tmp_path, made, monkeypatch):
-    monkeypatch.setattr(recompute, "in_processes", lambda function, jobs, at_once: map(function, jobs))
+    monkeypatch.setattr(status, "in_processes", lambda function, jobs, at_once: map(function, jobs))
     return Artefact(tmp_path / "results", made)
 
 
@@ -131,7 +131,7 @@ def test_cells_of_foreign_classes_and_data_and_of_other_times_are_skipped(artefa
 def test_the_seed_decides_which_cells_are_taken(artefact, monkeypatch):
     taken = []
     splits_of = lambda jobs: taken.append([job.cell.split for job in jobs]) or []  # noqa: E731
-    monkeypatch.setattr(recompute, "in_processes", lambda function, jobs, at_once: splits_of(jobs))
+    monkeypatch.setattr(status, "in_processes", lambda function, jobs, at_once: splits_of(jobs))
     for seed in (0, 0, 1, 2, 3):
         artefact.recompute(2, "--seed", str(seed))
     assert taken[0] == taken[1]
