@@ -54,12 +54,11 @@ class Command:
         >>> Command("mloml", ("reproduce", "table2", "protocol=clean", "execution.n_jobs=4")).asked
         'mloml reproduce table2 protocol=clean'
         """
-        path, root, script = Path(self.script), repository(), self.script
+        path, root = Path(self.script), repository()
         if path.is_absolute():
-            inside = root is not None and path.is_relative_to(root)
-            script = str(path.relative_to(root)) if root is not None and inside else path.name
+            path = path.relative_to(root) if root and path.is_relative_to(root) else Path(path.name)
         kept = (word for word in self.arguments if not MACHINE.match(word))
-        return Command(script, tuple(kept)).typed
+        return Command(str(path), tuple(kept)).typed
 
 
 def process_command() -> Command:

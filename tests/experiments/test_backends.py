@@ -114,5 +114,5 @@ def test_every_backend_gives_the_same_tables_and_gives_up_the_same_cells(lab, ex
 
 
 def test_the_config_chooses_the_backend(tmp_path):
-    backend = open_backend(ExecutionConfig(n_jobs=3), tmp_path)
+    backend = open_backend(ExecutionConfig(n_jobs=3), print)
     assert isinstance(backend, LocalBackend) and backend.n_jobs == 3

@@ -19,12 +19,12 @@ class Echo(DaskBackend):
         return self._client.submit(str, job.cell.key, key=job.cell.key, pure=False)
 
 
-def test_a_scheduler_without_workers_is_waited_for_and_the_run_says_so():
+def test_a_scheduler_without_workers_is_waited_for_and_the_run_says_so(capsys):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         backend = DaskBackend(cluster.scheduler_address)
-        assert "the dask scheduler has no workers yet" in backend.remark
+        assert "the dask scheduler has no workers yet" in capsys.readouterr().out
         backend.close()
 
 

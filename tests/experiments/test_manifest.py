@@ -112,7 +112,7 @@ def test_cells_that_left_the_store_or_changed_there_are_noticed(artefact):
 
 def test_code_that_changed_since_is_noticed(artefact, monkeypatch):
     folder, store, _ = artefact
-    monkeypatch.setattr("mloml.experiments.code.code_hash", lambda learner, root: "other")
+    monkeypatch.setattr("mloml.experiments.manifest.code_hash", lambda learner, root: "other")
     assert check(folder, store) == ["the code behind Euclidean changed since: the next run computes anew"]
 
 

@@ -8,10 +8,10 @@ A file is kept with a note of its checksum. From then on it must have that check
 catalogue where there is one: a file that differs is refused.
 """
 
+import gzip
 import hashlib
 import json
 import queue
-import shutil
 import socket
 import threading
 import time
@@ -63,7 +63,8 @@ class Cache:
         host, digest = urlsplit(url).netloc.replace(":", "_"), hashlib.sha256(url.encode()).hexdigest()[:12]
         path = self.used[url] = self.folder / host / f"{digest}-{name}"
         if not _is_kept(path):
-            self._fetch(path, url, known, request)
+            ask = download if "largest" in request else ask_ucimlrepo
+            self._fetch(path, url, lambda: ask(url, path, known, self.settings, **request))
         for expected, origin in ((known, "pinned"), (_noted(path), "noted when it was fetched")):
             if not _fits(path, expected):
                 delete = f"delete it, and {_note(path).name} beside it, to fetch it again"
@@ -76,32 +77,25 @@ class Cache:
             path.unlink(missing_ok=True)
             _note(path).unlink(missing_ok=True)
 
-    def _fetch(self, path: Path, url: str, known: str | None, request: dict[str, Any]) -> None:
+    def _fetch(self, path: Path, url: str, ask: Callable[[], None]) -> None:
+        """Fetch a file; it counts once its checksum is noted."""
         if self.settings.offline:
             raise FetchError("not fetched before, and no network allowed")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{path}.lock"):
-                if not _is_kept(path):  # another process may have been faster
-                    self._fetch_whole(path, url, known, request)
+                if _is_kept(path):  # another process was faster
+                    return
+                path.unlink(missing_ok=True)  # of a process that was killed
+                self._try(ask, url)
+                if not _fits(path, _noted(path)):
+                    path.unlink()
+                    raise FetchError(
+                        f"{url}: not the file that was fetched before; to accept it delete {_note(path)}"
+                    )
+                write_atomically(_note(path), json.dumps({"url": url, "sha256": file_digest(path)}))
         except OSError as error:
             raise FetchError(f"cache folder {self.folder} cannot be used ({error}); set data.cache") from None
-
-    def _fetch_whole(self, path: Path, url: str, known: str | None, request: dict[str, Any]) -> None:
-        """Fetch a file; it appears under its name only when it is complete."""
-        unfinished = path.with_name(f"{path.name}.part")
-        shutil.rmtree(unfinished, ignore_errors=True)  # of a process that was killed
-        unfinished.mkdir()
-        file, ask = unfinished / path.name, download if "largest" in request else ask_ucimlrepo
-        try:
-            self._try(lambda: ask(url, file, known, self.settings, **request), url)
-            if not _fits(file, _noted(path)):
-                delete = f"to accept it delete {_note(path)}"
-                raise FetchError(f"{url}: not the file that was fetched before; {delete}")
-            file.replace(path)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
-        write_atomically(_note(path), json.dumps({"url": url, "sha256": file_digest(path)}))
 
     def _try(self, action: Callable[[], None], url: str) -> None:
         """Let a thread try several times, until the deadline."""
@@ -139,7 +133,7 @@ class Cache:
         return FetchError(f"{url}: {reason} ({self.settings.attempts} times)")
 
 
-def ask_ucimlrepo(url: str, file: Path, known: str | None, settings: DataSettings, uci_id: int) -> None:
+def ask_ucimlrepo(url: str, path: Path, known: str | None, settings: DataSettings, uci_id: int) -> None:
     """Write what ``ucimlrepo`` gives as a compressed CSV file with the header ``f1,...,fd,label``."""
     import pandas as pd
     import ucimlrepo
@@ -150,12 +144,12 @@ def ask_ucimlrepo(url: str, file: Path, known: str | None, settings: DataSetting
         raise ValueError("its table has no features, or not exactly one target")
     table = pd.concat([data.features, data.targets], axis=1)
     names = [*(f"f{i}" for i in range(1, table.shape[1])), "label"]
-    packing = {"method": "gzip", "mtime": 0}
-    table.set_axis(names, axis=1).to_csv(file, index=False, compression=packing)
+    text = table.set_axis(names, axis=1).to_csv(index=False)
+    write_atomically(path, gzip.compress(text.encode(), mtime=0))
 
 
-def download(url: str, file: Path, known: str | None, settings: DataSettings, largest: int) -> None:
-    """Let ``pooch`` download a file and check it."""
+def download(url: str, path: Path, known: str | None, settings: DataSettings, largest: int) -> None:
+    """Let ``pooch`` download a file, check it, and put it into its place."""
     import pooch
     import requests
 
@@ -169,7 +163,7 @@ def download(url: str, file: Path, known: str | None, settings: DataSettings, la
                     raise FetchError(f"{url}: more than {largest} bytes; refused")
 
     pooch.get_logger().setLevel("ERROR")
-    pooch.retrieve(url, known, file.name, file.parent, downloader=save)
+    pooch.retrieve(url, known, path.name, path.parent, downloader=save)
 
 
 def _nobody_answered(error: BaseException) -> bool:

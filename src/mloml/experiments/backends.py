@@ -49,8 +49,6 @@ class Backend(Protocol):
     """What a study needs to know of the place where its cells are computed."""
 
     n_jobs: int
-    # What to tell before cells are computed, if anything.
-    remark: str
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Yield one outcome per job, in any order; closing the iterator early abandons the rest."""
@@ -61,12 +59,12 @@ class Backend(Protocol):
         ...
 
 
-def open_backend(execution: ExecutionConfig, folder: Path) -> Backend:
-    """Return the backend that a config chooses; ``folder`` is for the batch system's own files."""
+def open_backend(execution: ExecutionConfig, say: Callable[[str], None]) -> Backend:
+    """Return the backend that a config chooses; ``say`` is told what is to be known of it."""
     if execution.backend == "dask":
-        return DaskBackend(execution.address, execution.n_jobs)
+        return DaskBackend(execution.address, execution.n_jobs, say)
     if execution.backend == "slurm":
-        return SlurmBackend(folder, execution.cluster, execution.slurm)
+        return SlurmBackend(Path(execution.results, "jobs"), execution.cluster, execution.slurm)
     return LocalBackend(execution.n_jobs)
 
 
@@ -76,8 +74,6 @@ class LocalBackend:
     When a worker dies, loky gives up the whole pool. The cells that were in flight are then run alone, one at
     a time, so that one killed because others filled the memory gets its chance; the rest is run again.
     """
-
-    remark = ""
 
     def __init__(self, n_jobs: int = -1) -> None:
         self.n_jobs = joblib.effective_n_jobs(n_jobs)
@@ -175,7 +171,9 @@ class DaskBackend:
         Workers of the cluster started here, as in joblib.
     """
 
-    def __init__(self, address: str | None = None, n_jobs: int = -1) -> None:
+    def __init__(
+        self, address: str | None = None, n_jobs: int = -1, say: Callable[[str], None] = print
+    ) -> None:
         try:
             from distributed import Client, LocalCluster
         except ImportError:
@@ -199,8 +197,8 @@ class DaskBackend:
             raise ConfigError(f"execution.address={address}: no dask scheduler answers ({reason})") from None
         workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         self.n_jobs = max(1, workers)
-        waiting = f"the dask scheduler has no workers yet; waiting for some: `dask worker {address}`"
-        self.remark = "" if workers else waiting
+        if not workers:
+            say(f"the dask scheduler has no workers yet; waiting for some: `dask worker {address}`")
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Yield outcomes as they come."""
@@ -272,8 +270,6 @@ class SlurmBackend:
     parameters : mapping
         For submitit's executor, such as ``timeout_min`` and ``slurm_partition``; null ones are left out.
     """
-
-    remark = ""
 
     def __init__(
         self, folder: Path, cluster: str = "slurm", parameters: Mapping[str, Any] | None = None

@@ -14,15 +14,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+import psutil
+
 from mloml.config import repository
+from mloml.config.lookup import is_foreign
+from mloml.config.schema import Study
+from mloml.datasets.original import file_digest
 from mloml.errors import CellFileError, MlomlError
+from mloml.experiments.cell import versions
+from mloml.experiments.code import HALVES, STREAM, code_hash
+from mloml.experiments.key import code_root
 from mloml.experiments.store import Store
 from mloml.files import is_abandoned, write_atomically
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from mloml.config.schema import Study
     from mloml.experiments.study import StudyResult
 
 MANIFEST = "manifest.json"
@@ -39,7 +45,7 @@ class Source:
     regenerated: bool = False
 
 
-def write_manifest(result: StudyResult, state: str = "complete", wall_seconds: float | None = None) -> Path:
+def write_manifest(result: StudyResult, state: str = "complete", wall_seconds: float | None = None) -> None:
     """Write ``manifest.json`` beside an artefact's files; call it when the last of them is written.
 
     Parameters
@@ -51,10 +57,6 @@ def write_manifest(result: StudyResult, state: str = "complete", wall_seconds: f
     wall_seconds : float, optional
         How long the run took; the cells' own seconds are summed from the frame.
     """
-    from mloml.experiments.cell import versions
-    from mloml.experiments.code import code_hash
-    from mloml.experiments.key import code_root
-
     study, frame, folder = result.study, result.frame, result.folder
     root = code_root(study.protocol)
     cell_versions = Counter(tuple(record.get("versions", {}).items()) for record in result.records)
@@ -74,10 +76,9 @@ def write_manifest(result: StudyResult, state: str = "complete", wall_seconds: f
         "wall_seconds": wall_seconds,
         "cell_seconds": float(frame["seconds"].sum()),
         "cells": {"count": len(frame), "ok": int((frame["status"] == "ok").sum()), "keys": _keys_hash(frame)},
-        "files": {path.name: _file_hash(path) for path in _artefact_files(folder)},
+        "files": {path.name: file_digest(path) for path in _artefact_files(folder)},
     }
     write_atomically(folder / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    return folder / MANIFEST
 
 
 def other_settings(folder: Path, study: Study) -> list[str]:
@@ -108,8 +109,6 @@ def git_revision() -> dict[str, Any] | None:
 
 def machine() -> dict[str, Any]:
     """Return what of this machine can matter for speed and for the last bits; no names of hosts or people."""
-    import psutil
-
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -136,10 +135,6 @@ def check(folder: Path, store: Store) -> tuple[list[str], list[str]]:
 
 
 def _differences(folder: Path, manifest: Any, store: Store) -> list[str]:
-    import pandas as pd
-
-    from mloml.experiments.code import HALVES, STREAM
-
     found, state, cells = [], manifest["state"], manifest["cells"]
     if state != "complete":
         shown = "killed, nobody runs it any more" if state == "running" and is_abandoned(folder) else state
@@ -147,7 +142,7 @@ def _differences(folder: Path, manifest: Any, store: Store) -> list[str]:
     for name, expected in manifest["files"].items():
         if not (folder / name).is_file():
             found.append(f"{name} is gone")
-        elif _file_hash(folder / name) != expected and state != "running":
+        elif file_digest(folder / name) != expected and state != "running":
             found.append(f"{name} was changed after the run")
     if (folder / "cells.csv").is_file():
         found += _check_cells(pd.read_csv(folder / "cells.csv"), cells["keys"], store)
@@ -177,9 +172,6 @@ def _check_cells(cells: pd.DataFrame, keys: str, store: Store) -> list[str]:
 
 
 def _is_current(learner: str, before: str, root: str) -> bool:
-    from mloml.config.lookup import is_foreign
-    from mloml.experiments.code import code_hash
-
     try:  # a class from elsewhere is imported because its user asks for it, never because a result names it
         return is_foreign(learner) or code_hash(learner, root) == before
     except MlomlError:
@@ -187,9 +179,6 @@ def _is_current(learner: str, before: str, root: str) -> bool:
 
 
 def _notes(manifest: Any) -> list[str]:
-    from mloml.config.lookup import is_foreign
-    from mloml.experiments.cell import versions
-
     notes, here, groups = [], versions(), manifest.get("cell_versions", [])
     for group in groups:
         then = group["versions"]
@@ -214,10 +203,6 @@ def _keys_hash(frame: pd.DataFrame) -> str:
 def _artefact_files(folder: Path) -> list[Path]:
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if path.is_file() and path.name[0] != "." and path.name != MANIFEST)
-
-
-def _file_hash(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
 
 
 def _public(tree: Any) -> Any:

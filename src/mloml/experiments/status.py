@@ -31,12 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Tell whether artefacts still match the store and the code; the exit code is 1 when one does not."""
     parser = argparse.ArgumentParser(prog="mloml status", description=main.__doc__)
     parser.add_argument("folder", nargs="*", type=Path, help="artefacts; by default all but reference/*")
-    parser.add_argument(
-        "--results", type=Path, help="results folder (the one that the artefacts are in, else results)"
-    )
-    parser.add_argument(
-        "--recompute", type=int, metavar="N", help="compute N cells of each again and compare"
-    )
+    parser.add_argument("--results", type=Path, help="results folder (that of the artefacts, else results)")
+    parser.add_argument("--recompute", type=int, metavar="N", help="compute N cells of each again")
     parser.add_argument("--seed", type=int, default=0, help="which cells --recompute takes (0)")
     parser.add_argument("-cd", "--config-dir", action="append", default=[], help="a folder of your configs")
     arguments = parser.parse_args(argv)
@@ -45,19 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     results = arguments.results or _results_around(arguments.folder)
     store = Store(results / "store")
     # What the repository brings along was made by other code, and its cells are not in this store.
-    own = [
-        path.parent
-        for path in results.rglob(MANIFEST)
-        if "reference" not in path.relative_to(results).parts[:1]
-    ]
+    paths = results.rglob(MANIFEST)
+    own = [path.parent for path in paths if path.relative_to(results).parts[0] != "reference"]
     given = arguments.folder
     jobs = [path.parent for folder in given if _is_sweep(folder) for path in folder.glob(f"*/{MANIFEST}")]
     named = [folder for folder in given if not _is_sweep(folder)]
     folders = [*named, *sorted(jobs if given else own, key=_as_counted)]
     if not folders:
-        raise MlomlError(
-            f"{results}: no artefact there yet; `mloml reproduce table2 protocol=lite` makes one"
-        )
+        raise MlomlError(f"{results}: no artefact there yet; `mloml reproduce table2` makes one")
     if arguments.recompute:
         return recompute(folders, store, arguments.recompute, arguments.seed, arguments.config_dir)
     differs = False
@@ -93,9 +84,7 @@ def _results_around(folders: Sequence[Path]) -> Path:
     around = {next((p for p in f.absolute().parents if (p / "store").is_dir()), usual): f for f in folders}
     if len(around) > 1:
         first, second = list(around.values())[:2]
-        raise MlomlError(
-            f"{first} and {second} are in different results folders; ask for one after the other"
-        )
+        raise MlomlError(f"{first} and {second} are in different results folders; ask for one only")
     return next(iter(around), usual)
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from mloml.command_line import Command, process_command
 from mloml.config.schema import DatasetConfig, DataSettings, ProtocolConfig, Study
 from mloml.datasets import Dataset, load, pin
-from mloml.errors import ConfigError, DatasetUnavailableError, MlomlError, StoreError, require
+from mloml.errors import DatasetUnavailableError, MlomlError, StoreError, require
 from mloml.experiments.backends import Backend, LocalBackend, open_backend
 from mloml.experiments.cell import Cell, cells_of_splits
 from mloml.experiments.code import require_current_code
@@ -137,17 +137,17 @@ class Run:
         self.board, self.alone = board or Board(Console(highlight=False), []), board is None
         self.store = Store(Path(study.execution.results, "store"))
         self.started = time.time()
-        self.plan: Plan | None = None
+        self.plan = Plan(study)
         self.records: dict[str, Record] = {}
         self.failures: dict[str, Outcome] = {}
         self.computed = 0
 
     def carry_out(self, publish: Publish | None) -> StudyResult:
         """Compute what is missing, write the files, print what came out."""
-        self.plan = self._take_stock()
+        self._take_stock()
         self._seal("running", self._write_cells())
         try:
-            self._execute(self.plan)
+            self._execute()
             result = self._write_cells()
             headline = publish(result) if publish is not None else ""
             self._seal("complete" if (result.frame["status"] == "ok").all() else "incomplete", result)
@@ -163,36 +163,34 @@ class Run:
 
     def count(self) -> str:
         """Say in words how many cells are stored."""
-        if self.plan is None:
+        if not self.plan.cells:
             return "nothing was computed yet"
         return f"{len(self.records)} of {len(self.plan.cells)} cells are stored and safe"
 
     def save(self, state: str) -> None:
         """Bring the files up to date in the middle of a run, with what workers stored and could not say."""
-        if self.plan is not None:
+        if self.plan.cells:
             self.records |= self.store.get_all(c for c in self.plan.cells if c.key not in self.records)
             self._seal(state, self._write_cells())
 
-    def _take_stock(self) -> Plan:
+    def _take_stock(self) -> None:
         """Find the data, the cells, and what is stored of them."""
-        only, splits = self.study.execution.only or [], self.study.protocol.splits
-        if any(split >= splits for split in only):
-            raise ConfigError(f"execution.only={only}: must be splits from 0 to {splits - 1}")
+        only, last = self.study.execution.only or [], self.study.protocol.splits - 1
+        require(max(only, default=0) <= last, "execution.only", only, f"splits from 0 to {last}")
         learners = (algorithm.learner for algorithm in self.study.algorithms)
         require_current_code(learners, code_root(self.study.protocol))
         self.store.clear_leftovers()
         clear(self.folder, ".*.tmp")
         if changed := other_settings(self.folder, self.study):
             self.board.say(f"replaced: {self.folder} held a run with other {', '.join(changed)}")
-        plan = make_plan(self.study, self.board.say)
-        self.records = self.store.get_all(plan.cells)
+        self.plan = make_plan(self.study, self.board.say)
+        self.records = self.store.get_all(self.plan.cells)
         for path, reason in self.store.damaged.items():
             self.board.say(f"damaged: {path} is computed again ({reason})")
-        return plan
 
-    def _execute(self, plan: Plan) -> None:
+    def _execute(self) -> None:
         """Compute what is missing."""
-        board, only = self.board, self.study.execution.only
+        plan, board, only = self.plan, self.board, self.study.execution.only
         missing = [cell for cell in plan.cells if cell.key not in self.records]
         wanted = in_turn(cell for cell in missing if only is None or cell.split in only)
         reused = f"{cell_count(len(self.records))} reused"
@@ -210,11 +208,9 @@ class Run:
             return
         run = uuid4().hex
         jobs = [plan.job(cell, self.store.folder, run) for cell in wanted]
-        backend = open_backend(self.study.execution, Path(self.study.execution.results, "jobs"))
+        backend = open_backend(self.study.execution, board.say)
         board.workers = backend.n_jobs
         with closing(backend), board if self.alone else nullcontext():
-            if backend.remark:
-                board.say(backend.remark)
             try:
                 if isinstance(backend, LocalBackend):
                     backend.compile(jobs, board.compiling)
@@ -249,7 +245,6 @@ class Run:
 
     def _write_cells(self) -> StudyResult:
         """Bring ``cells.csv`` and ``failures.csv`` up to date."""
-        assert self.plan is not None
         cells = self.plan.cells
         frame = cells_frame(cells, self.records, {key: end.state for key, end in self.failures.items()})
         records = [self.records[cell.key] for cell in cells if cell.key in self.records]

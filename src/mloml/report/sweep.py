@@ -17,6 +17,7 @@ from mloml.config.schema import Study
 from mloml.errors import MlomlError, StoreError
 from mloml.experiments.cell import Cell
 from mloml.experiments.progress import Board
+from mloml.experiments.store import cells_frame
 from mloml.experiments.study import StudyResult, run_study
 from mloml.report.document import Figure, frame_grid
 from mloml.report.figures.comparisons import means_figure
@@ -77,13 +78,11 @@ def write_sweep(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     caption = f"Mean and standard deviation of the error over the splits, by {', '.join(keys) or 'job'}."
     grid = frame_grid(short, f"tab:{folder.name}")
     write_file(folder / "sweep.tex", grid_to_latex(grid, caption))
-    written = ["sweep.csv", "sweep.md", "sweep.tex"]
     if 1 <= len(keys) <= 2 and table["error"].notna().any():
         draw = partial(means_figure, words[keys].assign(mean=table["error"], std=table["std"]), keys)
         write_figure(Figure("sweep", draw), folder)
-        written += ["sweep.png", "sweep.pdf"]
     print(short.to_string(index=False))
-    print(f"written: {folder}/: {', '.join(written)}")
+    print(f"results: {folder}")
 
 
 def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, Any]:
@@ -93,11 +92,9 @@ def job_row(overrides: Sequence[str], result: StudyResult | None) -> dict[str, A
     in silence. A parameter that was chosen in every split is shown by its most frequent value.
     """
     row: dict[str, Any] = dict(word.partition("=")[::2] for word in overrides)
-    if result is None:
-        return row | {"error": None, "std": None, "splits": 0, "failed": 0, "seconds": 0.0}
-    cells = result.frame
+    cells = cells_frame([], {}) if result is None else result.frame
     done = cells[cells["status"] == "ok"]
-    errors = done["error"].astype(float) if 0 < len(done) == len(cells) else pd.Series(dtype=float)
+    errors = done["error"] if len(done) == len(cells) else done["error"][:0]
     choices = [json.loads(text) for text in done["chosen"]]
     for name in dict.fromkeys(name for chosen in choices for name in chosen):
         texts = [json.dumps(chosen[name]) for chosen in choices]

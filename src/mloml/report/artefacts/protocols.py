@@ -120,13 +120,10 @@ def counts_frame(can_change: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return win/tie/loss of the reference under both protocols, and how many conclusions stay."""
     rows = []
     for name, mine in can_change.groupby(by, sort=False):
-        counts = win_tie_loss(mine["paper_mark"]), win_tie_loss(mine["clean_mark"])
-        rows.append((name, *counts, *(_same(mine, column) for column in SAME)))
+        counts = (win_tie_loss(mine[f"{protocol}_mark"]) for protocol in ("paper", "clean"))
+        same = (f"{(mine[column] == 'yes').sum()} of {len(mine)}" for column in SAME)
+        rows.append((name, *counts, *same))
     return pd.DataFrame(rows, columns=[by, "paper", "clean", *SAME.values()])
-
-
-def _same(cells: pd.DataFrame, column: str) -> str:
-    return f"{int((cells[column] == 'yes').sum())} of {len(cells)}"
 
 
 RECIPE = Recipe(

@@ -25,14 +25,12 @@ def build(*results: StudyResult) -> Artefact:
 
 def signs_frame(results: tuple[StudyResult, ...]) -> pd.DataFrame:
     """Return a row per data set, algorithm and choice of signs: the mean error, where it is complete."""
-    rows = []
+    parts = []
     for result in results:
         signs = result.study.protocol.pca.signs
         complete = summarise(result.frame, labels_of(result), {}).complete
-        for cell in complete.to_dict("records"):
-            choice = FIXED if signs is None else str(signs)
-            rows.append((cell["dataset"], cell["algorithm"], choice, cell["mean"]))
-    return pd.DataFrame(rows, columns=["dataset", "algorithm", "signs", "mean"])
+        parts.append(complete.assign(signs=FIXED if signs is None else str(signs)))
+    return pd.concat(parts, ignore_index=True)[["dataset", "algorithm", "signs", "mean"]]
 
 
 def ranges(frame: pd.DataFrame) -> pd.DataFrame:
