@@ -47,7 +47,7 @@ DATASETS = {
     "drift": "",
 }
 """The data sets of each published folder; none named: those of the experiment."""
-OWN_DATA = ("ablation", "beyond", "streams", "drift")
+OWN_DATA = ("beyond", "streams", "drift")
 """Their data come with the package: they are run without ``MLOML_DATA``."""
 
 
