@@ -110,14 +110,13 @@ def _run(words: Words, command: Command) -> int:
     All are composed first: a mistake costs no computation, and nothing is written before.
     """
     from mloml.config.compose import compose_run, single_jobs
-    from mloml.config.overrides import own_name
+    from mloml.config.overrides import having, own_name
     from mloml.experiments.store import Store
 
     overrides = words.with_folders()
-    if words.multirun and not any(word.startswith("hydra.sweep.dir=") for word in overrides):
-        overrides.append(
-            f"hydra.sweep.dir=${{execution.results}}/sweeps/{own_name(words.overrides, overrides)}"
-        )
+    if words.multirun and not having(overrides, "hydra.sweep.dir"):
+        name = own_name(words.overrides, overrides)
+        overrides.append(f"hydra.sweep.dir=${{execution.results}}/sweeps/{name}")
     jobs = single_jobs(overrides) if words.multirun else [overrides]
     runs = [compose_run(job, number if words.multirun else None) for number, job in enumerate(jobs)]
     for results in {run.study.execution.results for run in runs}:

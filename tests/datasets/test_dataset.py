@@ -39,7 +39,7 @@ def test_labels_are_coded_in_the_order_of_the_config():
         (
             ["a", "a", "b", "b"],
             {"class_counts": {"a": None, "b": None, "c": None}},
-            "no row has the label 'c'",
+            "has some rows with label 'c', this file 0",
         ),
     ],
 )

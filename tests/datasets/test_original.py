@@ -134,11 +134,15 @@ def test_pems_matrices_are_laid_out_station_by_station(tmp_path, make_zip, name)
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("PEMS_train", b"[1 2;3 4]\n[1 2;3]\n", "PEMS_train, matrix 2: 3 numbers, not 4"),
+        ("PEMS_train", b"[1 2;3 4]\n[1 2;3]\n", "PEMS_train: matrix 2 of 3 numbers, not 2 matrices of 4"),
         ("PEMS_train", b"[1 2;3 4]\n", "fewer matrices than the 2 labels"),
-        ("PEMS_train", b"[1 2;3 4]\n" * 3, "more matrices than the 2 labels"),
-        ("PEMS_train", b"[1 2;3 x]\n[1 2;3 4]\n", "line 1: holds something that is not a number"),
-        ("PEMS_test", b"[1 2;3 4]\n[1 2;3 nan]\n", "PEMS_test, line 2: holds a number that is not finite"),
+        ("PEMS_train", b"[1 2;3 4]\n" * 3, "matrix 3 of 4 numbers, not 2 matrices of 4"),
+        ("PEMS_train", b"[1 2;3 x]\n[1 2;3 4]\n", "line 1: holds something that is not a finite number"),
+        (
+            "PEMS_test",
+            b"[1 2;3 4]\n[1 2;3 nan]\n",
+            "PEMS_test, line 2: holds something that is not a finite number",
+        ),
         ("PEMS_test", b"1 2;3 4\n[1 2;3 4]\n", r"line 1: not of the form \[a b;c d\]"),
         ("PEMS_testlabels", b"[" + b"1 " * 10**6 + b"]", "1000002 labels, more than 4"),
     ],

@@ -50,7 +50,7 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm():
         ("a,b,label\n1,2,x\n1,?,x\n", r"own.csv, line 3, column 'b': missing value '\?'"),
         ("a,b,label\n1,,x\n", "line 2, column 'b': missing value ''"),
         ("a,b,label\n1,NaN,x\n", "line 2, column 'b': missing value 'NaN'"),
-        ("1,2,3\n4,5,6\n", "the first line holds numbers"),
+        ("1,2,3\n4,5,6\n", "the first line .* holds numbers"),
         ("a,b,label\n1,inf,x\n", "line 2, column 'b': 'inf' is not a finite number"),
         ("a,b,label\n1,2,x\n1,red,x\n", "line 3, column 'b': 'red' is not a number"),
         ("a,b,label\n1,,x\n1,red,x\n", r"in 'b' \(such as 'red'\).*dataset.ignore=\[b\]"),
@@ -66,7 +66,7 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm():
         (f"a,label\n{'9' * 400},x\n", "column 'a': '9{40}…' is not a finite number"),
         ("", "^own.csv: is empty"),
         (f"{'z' * 400}\n", r"the first line \('z{40}…'\) does not name at least two columns"),
-        ("5.1,3.5,setosa\n4,3,virginica\n", r"the first line holds numbers \(5.1,3.5,setosa…\), not names"),
+        ("5.1,3.5,setosa\n4,3,virginica\n", r"the first line \('5.1,3.5,setosa'\) holds numbers, not names"),
         ("a,b\n1\0,2\n", "binary data"),
     ],
 )

@@ -187,10 +187,8 @@ def _alternatives(override: Override, folders: Sequence[str]) -> list[str]:
         return [word]
     if not override.is_discrete_sweep():
         raise ConfigError(f"{word}: must be values such as 1,3 or range(1,4) or choice(a,b), no interval")
-    if isinstance(pattern, Glob):
-        values = pattern.filter(choices(override.key_or_group, folders))
-    else:
-        values = list(override.sweep_string_iterator())
+    names = choices(override.key_or_group, folders) if isinstance(pattern, Glob) else []
+    values = pattern.filter(names) if isinstance(pattern, Glob) else list(override.sweep_string_iterator())
     if not values:
         raise ConfigError(f"{word}: matches nothing")
     return [f"{override.get_key_element()}={value}" for value in values]
@@ -323,12 +321,8 @@ def _settings(config: DictConfig) -> dict[str, Any]:
     record = _value(config.record)
     fits = isinstance(record, list) and set(record) <= {"layers", "scans"}
     require(fits, "record", record, "a list of 'layers' and 'scans'")
-    return {
-        "protocol": typed(ProtocolConfig, config.protocol, "protocol"),
-        "execution": typed(ExecutionConfig, config.execution, "execution"),
-        "data": typed(DataSettings, config.data, "data"),
-        "record": tuple(record),
-    }
+    groups = {"protocol": ProtocolConfig, "execution": ExecutionConfig, "data": DataSettings}
+    return {key: typed(kind, config[key], key) for key, kind in groups.items()} | {"record": tuple(record)}
 
 
 def _left_out(config: DictConfig) -> tuple[dict[str, list[str]], ...]:

@@ -54,9 +54,8 @@ def own_name(overrides: Sequence[str], settings: Any) -> str:
     slug = re.sub(r"[^A-Za-z0-9.-]+", "_", "-".join(kept)).replace("-_", "-").replace("_-", "-")
     if len(slug) > LONGEST_NAME:
         slug = re.sub("[-_.][^-_.]*$", "", slug[:LONGEST_NAME])  # whole words
-    content = json.dumps(settings, sort_keys=True, default=str)
-    digest = sha256(content.encode()).hexdigest()[:8]
-    return "-".join(filter(None, [slug.strip("_-."), digest]))
+    digest = sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
+    return "-".join(filter(None, [slug.strip("_-."), digest[:8]]))
 
 
 def search_path_override(folders: Iterable[str]) -> str:

@@ -116,11 +116,8 @@ def _check(config: DatasetConfig, X: Array, counts: Counter[str], where: str) ->
     if len(counts) < 2:
         raise DataFormatError(f"{where}: all rows have the label '{min(counts)}'; two classes are needed")
     for label, expected in config.class_counts.items():
-        if counts[label] == 0:
-            raise DataFormatError(f"{where}: no row has the label '{label}'")
-        if expected is not None and counts[label] != expected:
-            raise DataFormatError(
-                f"{where}: {config.name} has {expected} rows with label '{label}', this file {counts[label]}"
-            )
+        if (found := counts[label]) != (expected or found or 1):
+            has = f"{config.name} has {expected or 'some'} rows with label '{label}'"
+            raise DataFormatError(f"{where}: {has}, this file {found}")
     if counts[rarest := min(counts, key=lambda label: counts[label])] < 2:
         raise DataFormatError(f"{where}: label '{rarest}' has 1 row; a 50/50 split needs 2 of each class")

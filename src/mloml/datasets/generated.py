@@ -87,13 +87,11 @@ def load_generated(config: DatasetConfig) -> Dataset:
         stream = drifting(config.generator, config.rows or 0, config.draw or 0)
         origin = {"generator": f"mloml.datasets.drift.{config.generator}", "seed": str(config.draw or 0)}
         return make_dataset(config, stream, "generated", origin)
-    regenerated = config.generator != "balance"
-    provenance = {"generator": f"mloml.datasets.generated.{config.generator}"}
-    table = balance()
-    if regenerated:
-        seed = WAVEFORM_SEED if config.draw is None else config.draw
-        table, provenance["seed"] = waveform(seed=seed), str(seed)
-    return make_dataset(config, table, "generated", provenance, regenerated)
+    origin = {"generator": f"mloml.datasets.generated.{config.generator}"}
+    if config.generator == "balance":
+        return make_dataset(config, balance(), "generated", origin)
+    seed = WAVEFORM_SEED if config.draw is None else config.draw
+    return make_dataset(config, waveform(seed=seed), "generated", origin | {"seed": str(seed)}, True)
 
 
 def last_column(base: Dataset) -> Table:

@@ -23,15 +23,11 @@ from mloml.errors import ConfigError, DataFormatError, DatasetUnavailableError, 
 # The files of a data set, by path or address, and what reads them.
 Found = tuple[Mapping[str, Path], Callable[[], Table]]
 
-_PAPER = (
-    *("lsvt", "iris", "wine", "spect", "ionosphere", "pems"),
-    *("balance", "breast", "pima", "diabetic", "waveform", "mlprove"),
-)  # Table I
 _SUFFIXES = (".csv", ".csv.gz", ".csv.xz", ".tsv", ".tsv.gz", ".tsv.xz")
 
 
 def catalogue(folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
-    """Return the configs of all data sets by name, those of the paper's Table I first.
+    """Return the configs of all data sets by name.
 
     Parameters
     ----------
@@ -39,17 +35,11 @@ def catalogue(folders: Sequence[str] = ()) -> dict[str, DatasetConfig]:
 
     >>> catalogue()["balance"].class_counts
     {'L': 288, 'B': 49, 'R': 288}
-    >>> list(catalogue())[:3]
-    ['lsvt', 'iris', 'wine']
     """
     from mloml.config.compose import choices, compose_datasets
 
-    def order(name: str) -> tuple[int, str]:
-        base = name.removesuffix("_paper")
-        return _PAPER.index(base) if base in _PAPER else len(_PAPER), name
-
     names = [name for name in choices("dataset", folders) if name != OWN]  # a form, not a data set
-    return compose_datasets(sorted(names, key=order), folders)
+    return compose_datasets(names, folders)
 
 
 def load(config: DatasetConfig, settings: DataSettings | None = None) -> Dataset:

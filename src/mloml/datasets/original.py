@@ -210,10 +210,9 @@ def _read_pems(config: DatasetConfig, files: Files, names: list[str]) -> Table:
     for name, labels in zip(names[::2], days, strict=True):
         row, end = end, end + len(labels)
         for numbers in _matrices(files, name):
-            if row == end:
-                raise DataFormatError(f"{name}: more matrices than the {len(labels)} labels")
-            if numbers.size != X.shape[1]:
-                raise DataFormatError(f"{name}, matrix {row + 1}: {numbers.size} numbers, not {X.shape[1]}")
+            if row == end or numbers.size != X.shape[1]:
+                size = f"matrix {row + 1} of {numbers.size} numbers"
+                raise DataFormatError(f"{name}: {size}, not {len(labels)} matrices of {X.shape[1]}")
             X[row] = numbers
             row += 1
         if row < end:
@@ -232,9 +231,9 @@ def _matrices(files: Files, name: str) -> Iterator[Array]:
             try:
                 numbers = np.array(text[1:-1].replace(b";", b" ").split(), dtype=np.float64)
             except ValueError:
-                raise DataFormatError(f"{where}: holds something that is not a number") from None
+                numbers = np.array([np.nan])
             if not np.isfinite(numbers).all():
-                raise DataFormatError(f"{where}: holds a number that is not finite")
+                raise DataFormatError(f"{where}: holds something that is not a finite number")
             yield numbers
 
 

@@ -180,7 +180,7 @@ def _dense(lines: Iterator[str], where: str) -> Iterator[str]:
 def _culprit(lines: list[Row], features: list[int], columns: Columns, where: str, note: str | None) -> str:
     """Name the columns that hold text, or the first value that is missing, infinite or not a number."""
     values = {columns[i]: [row[i] for _, row in lines if not _is_missing(row[i])] for i in features}
-    texts = {name: found[0] for name, found in values.items() if found and all(map(_is_text, found))}
+    texts = {n: found[0] for n, found in values.items() if found and not any(map(_is_decimal, found))}
     if texts and note is not None:
         names, sample = ", ".join(map(repr, texts)), shortened(next(iter(texts.values())))
         remedy = f"turn it into numbers, or leave it out: dataset.ignore=[{','.join(texts)}]"
@@ -190,7 +190,7 @@ def _culprit(lines: list[Row], features: list[int], columns: Columns, where: str
         if _is_missing(value):
             return f"{place}: missing value '{value}'; {_WAY_OUT}"
         if not _is_number(value):
-            hint = "; decimals need a point" if _is_number(value.replace(",", ".")) else note or ""
+            hint = "; decimals need a point" if _is_decimal(value) else note or ""
             return f"{place}: '{shown}' is not a number{hint}"
         if not math.isfinite(float(value)):
             return f"{place}: '{shown}' is not a finite number"
@@ -225,18 +225,13 @@ def _require_names(columns: list[str], header: str, where: str) -> None:
     """Tell column names from a row: all are numbers, or all but a label; a table's 0, 1, 2, … are names."""
     if not header:
         raise DataFormatError(f"{where}: is empty")
+    first = f"{where}: the first line ('{shortened(header.strip())}')"
     if len(columns) < 2:
-        raise DataFormatError(
-            f"{where}: the first line ('{shortened(header.strip())}') does not name at least two columns, "
-            "separated by , ; or tab"
-        )
+        raise DataFormatError(f"{first} does not name at least two columns, separated by , ; or tab")
     numbers = [name for name in columns if _is_number(name)]
-    counted = any(numbers == [str(first + i) for i in range(len(numbers))] for first in (0, 1))
+    counted = any(numbers == [str(i + start) for i in range(len(numbers))] for start in (0, 1))
     if len(numbers) == len(columns) or (len(numbers) == len(columns) - 1 and not counted):
-        shown = ",".join(columns[:4])
-        raise DataFormatError(
-            f"{where}: the first line holds numbers ({shown}…), not names; put a line of names before it"
-        )
+        raise DataFormatError(f"{first} holds numbers, not names; put a line of names before it")
 
 
 def _attribute_name(line: str) -> str:
@@ -250,8 +245,8 @@ def _is_missing(value: str) -> bool:
     return value.strip().lower() in MISSING
 
 
-def _is_text(value: str) -> bool:
-    return not (_is_number(value) or _is_number(value.replace(",", ".")))
+def _is_decimal(value: str) -> bool:
+    return _is_number(value.replace(",", "."))
 
 
 def _is_number(text: str) -> bool:

@@ -118,8 +118,5 @@ def _place(dataset: str) -> int:
 
 def _title(config: DatasetConfig, uncounted: frozenset[str]) -> str:
     row = row_name(config.name)
-    if row not in DATASETS:
-        return config.title or config.name
-    if config.name not in uncounted:
-        return row
-    return f"{row} (true)" if config.name == row else f"{row} (paper's)"
+    variant = " (true)" if config.name == row else " (paper's)"
+    return f"{row}{variant if config.name in uncounted else ''}" if row in DATASETS else config.title

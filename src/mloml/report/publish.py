@@ -67,31 +67,20 @@ def without_verdicts(artefact: Artefact) -> Artefact:
 def context_of(recipe: Recipe, results: Sequence[StudyResult], command: str = "") -> dict[str, Any]:
     """Return what every template may mention besides its artefact's own values."""
     context: dict[str, Any] = {"title": recipe.title, "about": recipe.about, "command": command}
-    context |= {
-        "titles": {},
-        "notes": [],
-        "missing": {},
-        "done": 0,
-        "cells": 0,
-        "finished": True,
-        "trial": "",
-    }
+    states = [state for result in results for state in result.frame["status"]]
+    context |= {"cells": len(states), "done": states.count("ok"), "trial": "", "titles": {}, "missing": {}}
+    context["finished"], notes = all(result.finished for result in results), []
     for result in results:
-        labels = labels_of(result)
+        labels, protocol = labels_of(result), result.study.protocol
         shown = labels.starred([*labels.datasets, *labels.algorithms])
-        protocol = result.study.protocol
-        notes = [(title, labels.notes[name]) for name, title in shown.items() if labels.notes.get(name)]
+        notes += [(title, labels.notes[name]) for name, title in shown.items() if labels.notes.get(name)]
         context |= {name: getattr(protocol, name) for name in ("splits", "folds", "scans", "seed")}
         context |= {"protocol": protocol.name, "command": result.command}
         if protocol.is_trial and recipe.work == "cells":
             context["trial"] = TRIAL.format(name=protocol.name, splits=protocol.splits)
         context["titles"] |= labels.algorithms
-        context["notes"] = list(dict.fromkeys([*context["notes"], *notes]))
         context["missing"] |= result.missing
-        context["done"] += int((result.frame["status"] == "ok").sum())
-        context["cells"] += len(result.frame)
-        context["finished"] = context["finished"] and result.finished
-    return context
+    return context | {"notes": list(dict.fromkeys(notes))}
 
 
 def write_file(path: Path, content: str | bytes) -> None:

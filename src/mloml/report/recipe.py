@@ -92,7 +92,9 @@ def recipes() -> dict[str, Recipe]:
 
     names = [module.name for module in pkgutil.iter_modules(artefacts.__path__)]
     found = {name: _recipe_of(f"{artefacts.__name__}.{name}") for name in names}
-    return {name: found[name] for name in sorted(found, key=lambda name: _place(found[name]))}
+    places = {name: place for place, name in enumerate(ORDER)}
+    place = {name: (found[name].work == "reading", places.get(name, len(ORDER)), name) for name in found}
+    return {name: found[name] for name in sorted(found, key=place.__getitem__)}
 
 
 def find_recipe(name: str) -> Recipe:
@@ -116,8 +118,3 @@ def _recipe_of(module_name: str) -> Recipe:
         raise ConfigError(f"{module_name}.RECIPE: must be a mloml.report.recipe.Recipe")
     template = Path(str(module.__file__)).with_suffix(".md")
     return replace(module.RECIPE, template=template if template.is_file() else None)
-
-
-def _place(recipe: Recipe) -> tuple[bool, int, str]:
-    name = recipe.name
-    return (recipe.work == "reading", ORDER.index(name) if name in ORDER else len(ORDER), name)
