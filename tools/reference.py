@@ -50,7 +50,7 @@ DATASETS = {
 """The data sets of each published folder, in the order of the runs; none named: those of the experiment."""
 AGAIN = {"mlprove": "table2"}
 """Folders that are made once more, with a further set that takes an hour: what comes before need not wait."""
-OWN_DATA = ("ablation", "beyond", "streams", "drift")
+OWN_DATA = ("beyond", "streams", "drift")
 """Their data come with the package: they are run without ``MLOML_DATA``."""
 
 
