@@ -38,7 +38,7 @@ def online() -> dict[str, Any]:
         "MLOML BP relu": MLOML(**relu, propagation="bp"),
         "MOML split": MOML(gamma=1e-2),
         "MOML free": MOML(gamma=1e-2, cone="free"),
-        **{kind.__name__: kind(1e-2) for kind in (OPML, LEGO, RDML, OASIS, SLMOML)},
+        **{kind.__name__: kind(gamma=1e-2) for kind in (OPML, LEGO, RDML, OASIS, SLMOML)},
     }
 
 

@@ -12,7 +12,7 @@ import tracemalloc
 
 import measure
 import numpy as np
-from per_triplet import microseconds, short_rows
+from per_triplet import microseconds, short_rows, stack
 from threadpoolctl import threadpool_limits
 
 from mloml import MLOML
@@ -21,7 +21,7 @@ from mloml import MLOML
 def scan_seconds(d: int, rows: int, layers: int, strategy: str, repeats: int = 5) -> float:
     """Return the median time of one scan of a stack, every hinge active."""
     X, y = short_rows(d, rows)
-    learner = MLOML(n_layers=layers, activation="relu", propagation=strategy, rate=1e-6)
+    learner = stack("", layers, strategy=strategy).learner
     return rows * statistics.median([microseconds(learner, X, y) for _ in range(1 + repeats)][1:]) / 1e6
 
 
@@ -32,7 +32,7 @@ def slope(x: list[int], y: list[float]) -> float:
 def memory(d: int, layers: int) -> tuple[float, float]:
     """Return kilobytes of a learned stack as it is saved, and the peak while it learns."""
     X, y = short_rows(d, 300)
-    learner = MLOML(n_layers=layers, scans=1).fit(X, y)  # loads what is compiled
+    learner = MLOML(n_layers=layers, gamma=1e-4, scans=1).fit(X, y)  # loads what is compiled
     tracemalloc.start()
     learner.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]

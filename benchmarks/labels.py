@@ -1,32 +1,22 @@
 """Which column did the paper take for the label? 5-NN errors of Euclidean distance, by the paper's protocol.
 
-python benchmarks/labels.py        # mlprove needs MLOML_DATA
+python benchmarks/labels.py        # mlprove only where it is had: mloml data fetch mlprove
 
 spect: each of the 23 columns of UCI's file as the label, the others as features (column 1 is the diagnosis).
 mlprove: the 51 features alone, and with the six label columns among them, as the paper's Table I counts them.
 Every row is divided by its length; 30 stratified halves.
 """
 
-import os
-
 import measure
 import numpy as np
 
-from mloml.config.compose import compose_members
-from mloml.config.schema import DatasetConfig, DataSettings
-from mloml.datasets import load
+from mloml.datasets import DataSettings, catalogue, load
 from mloml.errors import MlomlError
 from mloml.experiments.neighbours import predict
 from mloml.experiments.preprocessing import unit_rows
 from mloml.experiments.splits import split_indices
 
 SPLITS = 30
-
-
-def dataset(name):
-    """Load a data set of the catalogue."""
-    config = DatasetConfig(**compose_members("dataset", [name])[name])
-    return load(config, DataSettings(dir=os.environ.get("MLOML_DATA")))
 
 
 def error(X, y, name):
@@ -40,7 +30,8 @@ def error(X, y, name):
 
 def main():
     """Write the table."""
-    spect = dataset("spect")
+    known, had = catalogue(), DataSettings(offline=True)
+    spect = load(known["spect"], had)
     columns = np.column_stack([spect.y, spect.X])  # 0 and 1 everywhere
     rows = []
     for label in range(columns.shape[1]):
@@ -49,7 +40,7 @@ def main():
         rows.append({"dataset": "spect", "label": f"column {label + 1}", "error": round(found, 6)})
     for name, label in (("mlprove", "true"), ("mlprove_paper", "among the features")):
         try:
-            data = dataset(name)
+            data = load(known[name], had)
         except MlomlError as missing:
             print(missing)
             continue

@@ -7,7 +7,8 @@ python benchmarks/misbehaving.py --seeds 4 MOML     # only these learners
 Five classes in 16 features, ``X = normal + 1.6 e_y``, 60,000 rows; what is done to their length is in
 ``STREAMS``. After 1,000 rows and then after every tenth of the stream, 3,000 fresh rows of the latest size
 are classified by 5-NN among 3,000 others. Gains are over plain 5-NN, means over the seeds, at the worst
-checkpoint and at the last; the steps are those of the last tenth.
+checkpoint and at the last; the steps are those of the last tenth. What loses more than .02 anywhere, or warns
+more than once, is named.
 """
 
 import argparse
@@ -72,7 +73,7 @@ def run(stream: str, name: str, seed: int) -> dict[str, Any]:
     return numbers | {"shortened": learner.n_shortened_, "restarts": learner.n_restarts_}
 
 
-def main(seeds: int, names: list[str]) -> int:
+def main(seeds: int, names: list[str]) -> list[measure.Row]:
     cases = [(stream, name) for stream in STREAMS for name in names or LEARNERS]
     found = Parallel(n_jobs=-1)(
         delayed(run)(stream, name, seed) for stream, name in cases for seed in range(seeds)
@@ -96,17 +97,10 @@ def main(seeds: int, names: list[str]) -> int:
                 "restarts": max(each["restarts"] for each in some),
             }
         )
-    measure.write("misbehaving", table)
-    bad = [row for row in table if row["least gain"] < -ALLOWED_LOSS or row["most warnings"] > 1]
-    for row in bad:
-        print(
-            "not as promised:",
-            row["stream"],
-            row["learner"],
-            f"{row['least gain']:.3f}",
-            row["most warnings"],
-        )
-    return 1 if bad else 0
+    for row in table:
+        if row["least gain"] < -ALLOWED_LOSS or row["most warnings"] > 1:
+            print(f"worse than meant: {row['learner']}, {row['stream']}")
+    return measure.write("misbehaving", table)
 
 
 if __name__ == "__main__":
@@ -117,4 +111,4 @@ if __name__ == "__main__":
     unknown = sorted(set(given.learners) - set(LEARNERS))
     if unknown:
         sys.exit(f"error: {', '.join(unknown)}: not one of {', '.join(LEARNERS)}")
-    sys.exit(main(given.seeds, given.learners))
+    main(given.seeds, given.learners)

@@ -37,20 +37,23 @@ class Method(NamedTuple):
 
 
 def stack(name: str, n: int, activation: str = "relu", strategy: str = "fp") -> Method:
-    settings = {"activation": activation, "propagation": strategy, "gamma": STEP, "rate": RATE}
-    learner = MLOML(n_layers=n, **settings)
+    learner = MLOML(
+        n_layers=n, activation=activation, propagation=strategy, gamma=STEP, layer_params={"rate": RATE}
+    )
     numpy = partial(plain.mloml, n=n, activation=activation, strategy=strategy, gamma=STEP, rate=RATE)
     return Method(f"{name}, {n} layers, {strategy.upper()}", learner, numpy)
 
 
 METHODS = [
-    Method("MOML, M only", MOML(STEP, cone="free"), partial(plain.moml, gamma=STEP)),
-    Method("OPML", OPML(STEP), partial(plain.opml, gamma=STEP)),
+    Method("MOML, M only", MOML(gamma=STEP, cone="free"), partial(plain.moml, gamma=STEP)),
+    Method("OPML", OPML(gamma=STEP), partial(plain.opml, gamma=STEP)),
     # pairs are judged by their distance
-    Method("LEGO", LEGO(STEP, targets=(0.1, 1.0)), partial(plain.lego, eta=STEP, lower=0.1, upper=1.0), 1.0),
-    Method("RDML", RDML(STEP, init="identity"), partial(plain.rdml, lam=STEP), 1.0),
-    Method("OASIS", OASIS(STEP), partial(plain.oasis, C=STEP)),
-    Method("SLMOML", SLMOML(STEP), partial(plain.slmoml, C=STEP)),
+    Method(
+        "LEGO", LEGO(gamma=STEP, targets=(0.1, 1.0)), partial(plain.lego, eta=STEP, lower=0.1, upper=1.0), 1.0
+    ),
+    Method("RDML", RDML(gamma=STEP), partial(plain.rdml, lam=STEP), 1.0),
+    Method("OASIS", OASIS(gamma=STEP), partial(plain.oasis, C=STEP)),
+    Method("SLMOML", SLMOML(gamma=STEP), partial(plain.slmoml, C=STEP)),
     *(stack("MLOML-r", n) for n in (1, 3, 5)),
     *(stack(f"MLOML-{name[0]}", 3, name) for name in ("sigmoid", "tanh")),
     *(stack("MLOML-r", 3, strategy=strategy) for strategy in ("bp", "fbp")),

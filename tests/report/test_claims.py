@@ -41,7 +41,9 @@ def marks(theirs, ours, corrected, algorithm="lego"):
     places = {"dataset": SETS[: len(theirs)], "algorithm": algorithm}
     tests = {"mark_paired": words[1], "mark_corrected": words[2], "difference": [0.01, -0.02, 0.2, 0.0, 0.1]}
     tests["difference"] = tests["difference"][: len(theirs)]
-    return pd.DataFrame(places | {"paper_mark": words[0]}), pd.DataFrame(places | tests)
+    verdicts = ["agrees", *["differs: ours higher"] * (len(theirs) - 1)]
+    comparison = pd.DataFrame(places | {"paper_mark": words[0], "verdict": verdicts})
+    return comparison, pd.DataFrame(places | tests)
 
 
 @pytest.mark.parametrize(
@@ -66,10 +68,13 @@ def test_wins_are_counted_on_all_sets_without_those_that_the_paper_mixed_up_and_
     answers, numbers = judged("mloml_wins", comparison, more)
     assert answers == {"reproduced": "in part", "valid": "in part"}
     assert (numbers["cells"], numbers["won"], numbers["kept"], numbers["same"]) == (5, 3, 2, 4)
+    assert numbers["again"] == 3
     assert [str(numbers[name]) for name in ("printed", "plain", "corrected")] == ["3/1/1", "4/1/0", "3/1/1"]
     assert [str(numbers["sound"][name]) for name in ("plain", "corrected")] == ["2/1/0", "1/1/1"]
     answers, numbers = judged("small", comparison, more)  # iris, wine and spect: ww, wt and lw
     assert answers == {"reproduced": "in part", "valid": "no"} and numbers["cells"] == 3
+    batch = pd.concat([comparison, comparison.assign(algorithm="lmnn")])  # not an online method
+    assert judged("small", batch, pd.concat([more, more.assign(algorithm="lmnn")]))[1]["cells"] == 3
 
 
 def test_what_two_parts_answer_is_answered_by_the_worse():
@@ -101,7 +106,7 @@ def test_fp_beats_bp_for_good_only_if_it_does_at_a_chosen_rate_as_well(chosen, v
     other = marks("www", chosen, chosen, "mloml_r_bp_cv")[1]
     answers, numbers = judged("fp_beats_bp", comparison, pd.concat([fixed, other]))
     assert answers == {"reproduced": "yes", "valid": valid}
-    assert (numbers["chosen"]["kept"], numbers["kept"]) == (kept, 3)
+    assert (numbers["chosen"]["kept"], numbers["kept"], numbers["differ"]) == (kept, 3, 2)
 
 
 def test_no_difference_between_fp_and_fbp_is_never_a_plain_yes():
@@ -109,6 +114,7 @@ def test_no_difference_between_fp_and_fbp_is_never_a_plain_yes():
     answers, numbers = judged("fp_ties_fbp", *marks("ttl", "ltt", "ltt", "mloml_s_fbp"))
     assert answers == {"reproduced": "no", "valid": "no"} and numbers["same"] == 1
     assert numbers["wrong"] == "spect (FBP of s), waveform (FBP of t), mlprove (FBP of t)"
+    assert numbers["marks"] == 3
 
 
 @pytest.mark.parametrize(("agree", "answer"), [(9, "yes"), (8, "in part"), (5, "no")])
@@ -127,6 +133,15 @@ def test_cells_that_no_interpretation_was_chosen_by_are_counted_apart():
     frame = pd.DataFrame({"dataset": ["iris", "pems"], "algorithm": "moml", "verdict": ["no", "agrees"]})
     numbers = judged("errors_own", frame)[1]
     assert (numbers["seen"], numbers["new"], numbers["new_agree"]) == (1, 1, 1)
+    assert "1 of the other 1" in numbers["others"] and not judged("errors_own", frame[:1])[1]["others"]
+
+
+def test_gains_that_agree_and_entries_that_are_close_stand_beside_the_errors():
+    gains = pd.DataFrame({"verdict": ["agrees", "agrees", "differs: ours lower"]})
+    assert judged("errors_own", gains, part=1) == ({}, {"gains": 3, "agree": 2})
+    kinds = ["the paper's own methods", "all", "the paper's own methods, another of their columns"]
+    worth = pd.DataFrame({"our means beside": kinds, "cells": [44, 154, 132], "within .01": [17, 48, 39]})
+    assert judged("errors_own", worth, part=2) == ({}, {"within": 17, "cells": 44})
 
 
 def test_of_nothing_nothing_follows():
@@ -149,7 +164,7 @@ def curves(differences, p_corrected, algorithm="mloml_r_5", reference=""):
     """Return the end of a curve against its beginning; every change is significant by the plain test."""
     return pd.DataFrame(
         {"algorithm": algorithm, "point": 5, "reference": reference or algorithm, "reference_point": 1,
-         "difference": differences, "p_paired": 0.001, "p_corrected": p_corrected}
+         "difference": differences, "p_paired": 0.001, "p_corrected": p_corrected, "dataset": "iris"}
     )  # fmt: skip
 
 
@@ -173,6 +188,10 @@ def test_curves_are_reproduced_by_means_and_valid_by_the_corrected_test(
     assert said("scans", pd.concat(halves)) == [reproduced, valid]
     pairs = [curves(differences, p_corrected, "mloml_r", name) for name in ("moml", "moml_split")]
     assert said("equal_scans", pd.concat(pairs)) == [reproduced, valid]
+    mlprove = curves([0.1, 0.2], 0.01, "mloml_r", "moml").assign(dataset="mlprove_paper")
+    numbers = judged("equal_scans", pd.concat([*pairs, mlprove]))[1]
+    assert numbers["mlprove"]["corrected"] == Counts(0, 0, 2)
+    assert numbers["rest"]["mean"] == judged("equal_scans", pd.concat(pairs))[1]["moml"]["mean"]
     stacks = [
         ("rdml_multi", "rdml"),
         ("rdml_multi", "rdml_identity"),
@@ -208,6 +227,7 @@ def test_rdml_is_reproduced_from_zero_and_valid_from_the_identity():
 
 def regrets():
     line = pd.DataFrame({"T": [100.0, 1e5], "regret": [10.0, 250.0], "claimed_bound": 33.0})
+    line["regret_after"] = line["regret"] + 24
     return line.assign(corrected_bound=[90.0, 2700.0]), line.assign(regret=-1.0, corrected_bound=90.0)
 
 
@@ -216,6 +236,7 @@ def test_a_theorem_is_false_by_one_counterexample():
     answers, numbers = judged("theorem2", line, data)
     assert answers == {"valid": "false"}
     assert (numbers["on_data"], numbers["on_line"], numbers["corrected"]) == (0, 1, 0)
+    assert numbers["after"] == 2
     assert said("theorem2", data, data) == ["yes"]
 
 
@@ -230,10 +251,11 @@ def test_a_theorem_is_false_by_one_counterexample():
 )
 def test_proposition1_is_a_statement_about_most_cases(worse, difference, stands, answers):
     line, data = regrets()
-    steps = {"splits": 30, "difference": [difference, 0.3], "p_corrected": [0.01, 0.5]}
+    steps = {"splits": 30, "difference": [difference, 0.3], "p_corrected": [0.01, 0.5], "p_paired": 0.5}
     steps |= {"share_no_worse": 1 - worse, "share_better": 0.1, "share_worse": worse}
     found, numbers = judged("proposition1", pd.DataFrame(steps), data if stands else line, data)
     assert [*found.values()] == answers
+    assert numbers["mean"] == Counts(int(difference < 0), 0, 1 + (difference > 0))
     assert [numbers[n] for n in ("no_worse", "better", "worse")] == pytest.approx(
         [100 - 100 * worse, 10, 100 * worse]
     )
@@ -273,10 +295,11 @@ def runs(spread):  # the same medians, told apart by every run or by none
                                 for name, d in (("lowest", -spread), ("highest", spread))}
 
 
-def cone(left=0, broken=(0.0, 0.0), leaving=(0.0, 0.0)):  # the second layer is not what the theorem is about
-    return {"dataset": "iris", "layer": [1, 1, 2], "gamma": [0.01, 0.1, 0.1], "sandwich_excess": 0.0,
-            "left_although_condition_held": [left, 0, 7], "share_condition_broken": [*broken, 1.0],
-            "share_leaving_cone": [*leaving, 1.0], "steps_looked_at": [10, 500, 500], "steps": 500}
+def cone(left=0, broken=(0.0, 0.0, 0.5), leaving=(0.0, 0.0, 0.1), outside=0.0):  # layer 2 does not count
+    return {"dataset": "iris", "layer": [1, 1, 1, 2], "gamma": [0.001, 0.01, 0.1, 0.1],
+            "sandwich_excess": outside, "left_although_condition_held": [left, 0, 0, 7],
+            "share_condition_broken": [*broken, 1.0],
+            "share_leaving_cone": [*leaving, 1.0], "steps_looked_at": [10, 500, 500, 500], "steps": 500}
 
 
 def two_seeds(same):  # the last row is MLOML-r itself, which has no mark
@@ -297,20 +320,22 @@ SPACES = {"dataset": np.repeat(list(SPACES), 3), "layer": [1, 2, 3] * 3,
 
 
 CASES = [
-    ("moml_faster", 0, times(2, 1.6, 4), ["yes", "in part"], {"plain": (0.8, 0.8), "factor": (2.0, 2.0)}),
-    ("moml_faster", 0, times(1, 0.8, 0.9), ["yes", "yes"], {}),
+    ("moml_faster", 0, times(2, 1.6, 4), ["yes", "yes"], {"plain": (0.8, 0.8), "factor": (2.0, 2.0)}),
     ("moml_faster", 0, times(1, 0.8, 0.9, spread=0.2), ["yes", "no"], {}),
     ("moml_faster", 0, times(1, 1.8, 2.9), ["no", "no"], {}),
     ("moml_faster", 1, widths(1, 1, 4), ["in part"], {"faster": 2, "opml": (0.5, 2.0), "widths": 3}),
     ("moml_faster", 1, widths(1, 1, 1), ["yes"], {"least": 4, "most": 16}),
     ("other_times", 0, widths(1, 1, 4), [], {"rdml": (0.5, 2.0)}),
-    ("space", 0, SPACES, ["in part", "no"], {"clear": 2, "falls": 4, "steps": 6, "whole": 2, "drawn": 1}),
-    ("theorem1", 0, cone(left=1), ["false"], {"broken": 1, "sampled": 1, "steps": 510}),
-    ("theorem1", 0, cone(broken=(0.5, 0.5)), ["yes"], {"broken": 0}),
-    ("constant_gamma", 0, cone(), ["yes", "yes"], {"inside": 2, "held": 2, "runs": 2}),
-    ("constant_gamma", 0, cone(broken=(0.0, 0.5), leaving=(0.0, 0.1)), ["no", "no"],
-     {"inside": 1, "held": 1, "gamma": 0.1, "condition": 50.0, "leaving": 10.0}),
-    ("fp_fastest", 0, runs(0.1), ["yes", "yes"], {"lowest": 2, "clearly": 2, "bp": (1.2, 1.2)}),
+    ("space", 0, SPACES, ["yes", "no"], {"clear": 2, "falls": 4, "steps": 6, "drawn": 2, "of_drawn": 2}),
+    ("theorem1", 0, cone(left=1), ["false"], {"left": 1, "sampled": 1, "steps": 1010, "held": 760}),
+    ("theorem1", 0, cone(outside=1e-3), ["false"], {"left": 0, "outside": 3, "runs": 3}),
+    ("theorem1", 0, cone(broken=(0.5, 0.5, 0.5)), ["yes"], {"left": 0, "outside": 0, "held": 505}),
+    ("constant_gamma", 0, cone(), ["yes", "yes"], {"inside": 2, "held": 2, "runs": 2, "gamma": 0.1,
+     "left": 1, "of_largest": 1, "condition": 50.0, "leaving": 10.0}),
+    ("constant_gamma", 0, cone(broken=(0.0, 0.5, 0.5), leaving=(0.0, 0.1, 0.1)), ["no", "no"],
+     {"inside": 1, "held": 1}),
+    ("fp_fastest", 0, runs(0.1), ["yes", "yes"], {"lowest": 2, "clearly": 2, "bp": (1.2, 1.2),
+                                                  "always": "4, 8", "never": "none"}),
     ("fp_fastest", 0, runs(2.0), ["yes", "no"], {"lowest": 2, "clearly": 0}),
     ("seed", 0, two_seeds(9), ["yes"], {"cells": 10, "agreed": 11, "compared": 11,
                                         "plain": {"same": 9, "found": 10, "kept": 9},
@@ -319,7 +344,7 @@ CASES = [
     ("seed", 0, two_seeds(4), ["no"], {}),
     ("learned", 0, gains(["win", "win", "win", "tie", "win"]), ["in part"],
      {"better": 3, "both": 2, "untrained": Counts(1, 1, 2), "learning": Counts(3, 1, 0)}),
-    ("learned", 0, gains("tie"), ["no"], {"better": 0}),
+    ("learned", 0, gains("tie"), ["no"], {"better": 0, "as_well": ""}),
 ]
 # fmt: on
 
@@ -369,15 +394,19 @@ def test_other_data_are_judged_by_the_pairs_that_a_test_over_sets_confirms():
     ]
     frame = pd.DataFrame(rows, columns=["study", "test", "algorithm", "verdict", "sets"])
     nca = frame.iloc[:1].assign(test="euclidean", algorithm="nca")  # no claim of the paper
-    for name, pairs, least in (
-        ("mloml_wins", 9, 21),
-        ("layers", 3, 22),
-        ("equal_scans", 3, 22),
-        ("learned", 3, 22),
+    for name, pairs, sets in (
+        ("mloml_wins", 9, "21 to 22"),
+        ("layers", 3, "22"),
+        ("equal_scans", 3, "22"),
+        ("learned", 3, "22"),
     ):
         answers, numbers = judged(name, pd.concat([frame, nca]), part=1)
         assert answers == {"general": "no"}  # half of the pairs are not more than half
-        assert (numbers["clean"], numbers["sets"]) == (Counts(pairs, 0, 0), least)
+        assert (numbers["clean"], numbers["sets"]) == (Counts(pairs, 0, 0), sets)
+        assert numbers["deep"] == {
+            "clean": Counts(pairs // 3, 0, 0),
+            "standardised": Counts(0, pairs // 3, 0),
+        }
         assert said(name, frame[frame["study"] == "clean"], part=1) == ["yes"]
     deep = pd.concat([frame.assign(test="depth", group=group) for group in ("new", "all")])
     deep.loc[deep["group"] == "all", "verdict"] = "larger"
@@ -441,7 +470,12 @@ def test_the_command_reads_a_folder_and_writes_the_table_in_every_format(tmp_pat
     overrides = [f"execution.results={tmp_path}", "protocol=lite"]
     assert reproduce("claims", overrides, Command("mloml", ("reproduce", "claims"))) == 0
     printed = capsys.readouterr().out
-    assert "2 yes" in printed and "fig5, fig7, untrained" in printed and "mine" not in printed
+    assert (
+        "2 of 2" in printed
+        and "1 of 1" in printed
+        and "fig5, fig7, untrained" in printed
+        and "mine" not in printed
+    )
     folder = tmp_path / "claims"
     frame = pd.read_csv(folder / "claims.csv", keep_default_na=False)
     tried = {"fig5", "fig7", "untrained"}

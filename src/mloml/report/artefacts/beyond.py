@@ -116,6 +116,10 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
         "sets": len(first.labels.datasets) - len(first.labels.missing),
         "studies": scalings,
         "confirmed": confirmed.agg(["sum", "count"]).to_dict("index"),
+        "beaten": (claims["verdict"] == SAID["rivals"][1])
+        .groupby(claims["study"], sort=False)
+        .sum()
+        .to_dict(),
         "differing": [titles[str(name)] for name, different in verdicts.items() if different > 1],
         "methods": methods,
         "claims": claims,
@@ -251,7 +255,8 @@ def answers_by(said: Callable[[Mapping[Any, Any]], list[str]], over: pd.DataFram
         verdict = said(row)[["smaller", "larger", ""].index(row["verdict"])] if row["sets"] else NOTHING
         counts = "/".join(str(row[word]) for word in ("wins", "ties", "losses"))
         pair = (row["algorithm"], row["reference"], SCALINGS[row["study"]])
-        rows.append((*pair, verdict, row["sets"], row["median_difference"], counts, row["p_holm"]))
+        median = round(row["median_difference"], 12) + 0.0  # no trace of rounding, no negative zero
+        rows.append((*pair, verdict, row["sets"], median, counts, row["p_holm"]))
     return by_method(pd.DataFrame(rows, columns=ANSWERS), "algorithm", "reference")
 
 
@@ -320,7 +325,7 @@ def errors_grid(study: Scaled, on_sets: pd.DataFrame) -> Grid:
         entries[dataset, name] = Entry(note=reason)
         details[dataset] += f"; {name}: {reason}"
     columns = [Column(n, title, note=labels.notes.get(n, "")) for n, title in labels.algorithms.items()]
-    counts = {name: win_tie_loss(part["outcome"]) for name, part in mine.groupby("algorithm")}
+    counts = {name: win_tie_loss(part["outcome"]) for name, part in mine.groupby("algorithm", observed=True)}
     return lay_out(labels, f"tab:beyond-{study.name}", columns, entries, details=details, counts=counts)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from mloml.report.claims import CLAIMS, COLUMNS, VERDICTS
+from mloml.report.claims import CLAIMS, COLUMNS, FALSE, IN_PART, NO, VERDICTS, YES
 from mloml.report.document import DASH, Artefact, Table, frame_grid
 from mloml.report.recipe import Recipe
 
@@ -117,8 +117,12 @@ def build(published: Published) -> Artefact:
     """Judge every claim by the tables there are."""
     claims, runs = claims_frame(published), published[RUNS]
     latex = frame_grid(claims[SHOWN], "tab:claims", LATEX_WIDTHS)
+    counts = headline_counts(claims)
     values = {
-        "counts": headline_counts(claims),
+        "counts": counts,
+        "asked": {
+            column: sum(words[w] for w in (YES, IN_PART, NO, FALSE)) for column, words in counts.items()
+        },
         "trials": sorted(trials(runs)),
         **{kind: linked(claims[claims["kind"] == kind]) for kind in (CLAIMED, ADDED)},
         "rules": claims[["claim", *RULES]].rename(columns=dict(zip(RULES, COLUMNS, strict=True))),

@@ -22,6 +22,8 @@ AUTO = {f"{name}_auto": name for name in STACKS}
 TITLES = dict(zip(STACKS, ("MLOML-r", "MLOML-s", "MLOML-t"), strict=True))
 # Data sets of beyond that took part in a trial before the rule was written.
 TRIAL = {"glass", "vehicle", "sonar", "vowel", "bands", "newthyroid", "segment", "banknote", "haberman"}
+# What a chosen depth is compared with, by the end of its name.
+AGAINST = {"1": "one layer", "3": "three layers", "5": "five layers", EUCLIDEAN: "Euclidean distance"}
 GROUPS = ("new", "untouched", "all")
 # The tests of ``docs/depth.md``, and what it fixed for errors that are smaller, larger, and neither.
 FAMILIES = {
@@ -53,6 +55,7 @@ def build(unit: StudyResult, standardised: StudyResult) -> Artefact:
         "sets": {group: len(members(studies[0], group)) for group in GROUPS},
         "studies": {study.name: SCALINGS[study.name] for study in studies},
         "counts": {words: int(verdicts.get(words, 0)) for words in SAID["depth"]},
+        "helped": helped(over),
         "means": pd.concat([means_frame(study) for study in studies], ignore_index=True),
         "shares": shares_frame(choices),
         "gaps": beyond.gaps_frame(*studies),
@@ -134,6 +137,13 @@ def answers(over: pd.DataFrame, test: str, group: str, titles: Mapping[str, str]
     mine = over[(over["test"] == test) & (over["group"] == group)]
     titled = mine.replace({side: dict(titles) for side in Pair._fields})
     return beyond.answers_by(lambda _: SAID[test], titled)
+
+
+def helped(over: pd.DataFrame) -> dict[str, int]:
+    """Count the comparisons on new data sets in which choosing helps, by what it is compared with."""
+    found = over[(over["test"] == "depth") & (over["group"] == "new") & (over["verdict"] == "smaller")]
+    against = list(found["reference"].str.split("_").str[-1])
+    return {words: against.count(end) for end, words in AGAINST.items()}
 
 
 def means_frame(study: Scaled) -> pd.DataFrame:

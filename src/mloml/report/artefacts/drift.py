@@ -35,6 +35,7 @@ def build(*results: StudyResult) -> Artefact:
     figure = Figure("drift", draw, "Gains around a change", curve)
     windows = [result.study.protocol.window for result in results]
     values = {"streams": along["stream"].nunique(), "near": NEAR, "known": known, "windows": windows}
+    values["gains"] = gains_found(table) if known else {}
     tables = Table("around", table, "Around a change"), counts_table(*results)
     return Artefact(values, tables, (figure,) if known else ())
 
@@ -87,6 +88,15 @@ def around_frame(along: pd.DataFrame) -> pd.DataFrame:
     both = table.join(plain, on=["window", "stream"])
     gains = {f"gain_{name}": (both[name] - both[f"plain_{name}"]).round(12) for name in LEVELS}
     return table.assign(**gains)
+
+
+def gains_found(table: pd.DataFrame) -> dict[str, object]:
+    """Return the range of mean gains over streams, before and after a change, and the best stream."""
+    others = table[table["algorithm"] != PLAIN]
+    means = others.groupby(["window", "algorithm"])[["gain_before", "gain_after"]].mean()
+    by_stream = others.groupby("stream")["gain_before"].mean()
+    found = {name: (means[f"gain_{name}"].min(), means[f"gain_{name}"].max()) for name in LEVELS[:2]}
+    return {**found, "most": by_stream.idxmax(), "there": by_stream.max()}
 
 
 RECIPE = Recipe(

@@ -9,7 +9,7 @@ from mloml.paper.statistics import OUTCOMES
 from mloml.report.artefacts.table2 import REFERENCE
 from mloml.report.comparison import ARROWS
 from mloml.report.document import TRIAL_ONLY, Artefact, Grid, Table, number
-from mloml.report.labels import labels_of
+from mloml.report.labels import labels_of, row_name
 from mloml.report.recipe import Recipe
 from mloml.report.tables import Results, summarise, text_grid
 
@@ -33,7 +33,8 @@ def compare(first: Results, second: Results, seeds: tuple[int, int]) -> Artefact
     grid = seeds_grid(both, first)
     same = int((both["verdict"] == both["verdict_2"]).sum())
     changes = {answer: change_table(both, answer) for answer in ANSWERS}
-    values = {"seeds": seeds, "compared": len(both), "same": same, "changes": changes}
+    sets = list(dict.fromkeys(both["dataset"].map(row_name)))
+    values = {"seeds": seeds, "compared": len(both), "same": same, "changes": changes, "sets": sets}
     tables = (
         Table("seeds", grid, RECIPE.title, latex=grid),
         Table("both", both, "Every cell from both seeds"),

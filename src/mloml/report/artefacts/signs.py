@@ -3,6 +3,7 @@
 import pandas as pd
 
 from mloml.experiments.study import StudyResult
+from mloml.report.artefacts.beyond import EUCLIDEAN
 from mloml.report.document import Artefact, Table
 from mloml.report.labels import labels_of
 from mloml.report.recipe import Recipe
@@ -19,7 +20,9 @@ def build(*results: StudyResult) -> Artefact:
     titles = labels_of(results[0]).datasets
     moves = ranges(frame)
     printed = moves.assign(dataset=moves["dataset"].map(titles))
-    values = {"ranges": printed, "moved": int((moves["largest"] - moves["smallest"] > 1e-12).sum())}
+    stacks = moves[moves["algorithm"] != EUCLIDEAN]
+    moved = int((stacks["largest"] - stacks["smallest"] > 1e-12).sum())
+    values = {"ranges": printed, "stacks": len(stacks), "moved": moved}
     return Artefact(values, (Table("signs", frame, "Mean error under each choice of signs"),))
 
 

@@ -10,6 +10,7 @@ from mloml.errors import DatasetUnavailableError
 from mloml.experiments.study import StudyResult
 from mloml.paper import published
 from mloml.report.document import DASH, Artefact, Table, frame_grid
+from mloml.report.labels import row_name
 from mloml.report.recipe import Measured, Recipe
 
 SIZES = ["instances", "features", "classes"]
@@ -21,8 +22,8 @@ def build(result: StudyResult, frame: pd.DataFrame) -> Artefact:
     """Return Table I from the frame of :func:`measure`."""
     here = frame[frame["instances"].notna()]
     values = {
-        "here": len(here),
-        "datasets": len(frame),
+        "known": len(published.DATASETS),
+        "absent": [name for name in published.DATASETS if name not in set(here["dataset"].map(row_name))],
         "different": differences(here),
         "remarks": [(row["dataset"], row["note"]) for row in frame.to_dict("records") if row["note"]],
         "reasons": list(dict.fromkeys(result.missing.values())),

@@ -8,6 +8,7 @@ from mloml.errors import MlomlError
 from mloml.experiments.study import StudyResult
 from mloml.paper.proposition1 import compare_layers
 from mloml.paper.theorem2 import counterexample_regrets, slopes
+from mloml.report.claims import theorem1
 from mloml.report.curves import LEVEL, points_table
 from mloml.report.document import Artefact, Figure, Table
 from mloml.report.figures.curves import curve_frame
@@ -60,6 +61,7 @@ def build(result: StudyResult, gathered: dict[str, pd.DataFrame]) -> Artefact:
     shares = ["splits", "share_no_worse", "share_better", "share_worse"]
     values = {
         "steps": steps_by_layer(steps),
+        "first": theorem1(steps[steps["layer"] == 1])[1],
         "sampled": list(named_steps.loc[steps["steps_looked_at"] < steps["steps"], "dataset"].unique()),
         "bounds": bounds_by_comparator(regrets, line),
         "counterexample": line,
@@ -104,8 +106,9 @@ def bounds_by_comparator(regrets: pd.DataFrame, line: pd.DataFrame) -> pd.DataFr
 
 def layers_by_step(layers: pd.DataFrame) -> pd.DataFrame:
     """Return, by step to the next layer, in how many splits and on how many data sets it helps and harms."""
-    worse = (layers["share_worse"] * layers["splits"]).round().astype(int)
-    counted = layers.assign(data_sets=1, worse=worse)[["layer", "next_layer", "data_sets", "splits", "worse"]]
+    counted = layers[["layer", "next_layer", "splits"]].assign(data_sets=1)
+    for way in ("better", "worse"):
+        counted[way] = (layers[f"share_{way}"] * layers["splits"]).round().astype(int)
     for test in ("corrected", "paired"):
         found = layers[f"p_{test}"] < LEVEL
         counted[f"lower_{test}"] = found & (layers["difference"] < 0)
