@@ -85,8 +85,11 @@ def methods(k: int, d: int, n: int, sparse: bool) -> dict[str, tuple[tuple[float
             usual,
             lambda g: make_pipeline(PCA(axes, random_state=0), Normalizer(), MOML(gamma=g, **common)),
         )
-    if d < 1000:
-        found["MOML, all features"] = (usual, lambda g: make_pipeline(Normalizer(), MOML(gamma=g, **common)))
+        if d < 1000:
+            found["MOML, all features"] = (
+                usual,
+                lambda g: make_pipeline(Normalizer(), MOML(gamma=g, **common)),
+            )
     return found
 
 
