@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -21,15 +22,18 @@ FROM_CELLS = [n for n, r in recipes().items() if r.work == "cells" and not (r.be
 SPLITS = 3
 
 
+@cache
+def study_of(name, *words):
+    """Composing takes longer than all else here."""
+    return compose_study(name, [*words, f"protocol.splits={SPLITS}"])
+
+
 def result_of(recipe, variant, folder, share, full=SPLITS):
     """Return a study's result in which a share of the cells is finished, with errors drawn at random."""
-    sets = (
-        []
-        if recipe.name in ("signs", "draws", "beyond", "streams", "drift")
-        else ["datasets=[iris,balance,spect]"]
-    )
-    size = [f"protocol.splits={SPLITS}", f"protocol.full={full}"]
-    study = compose_study(recipe.experiment or recipe.name, [*sets, *variant, *size])
+    fixed = recipe.name in ("signs", "draws", "beyond", "streams", "drift")
+    sets = () if fixed else ("datasets=[iris,balance,spect]",)
+    study = study_of(recipe.experiment or recipe.name, *sets, *variant)
+    study = replace(study, protocol=replace(study.protocol, full=full))
     rng, records = np.random.default_rng(sum("".join(variant).encode())), []  # variants differ
     places = [(d, a, s) for d in study.datasets for a in study.algorithms for s in range(SPLITS)]
     for config, algorithm, split in places[: int(share * len(places))]:
@@ -126,4 +130,3 @@ def test_a_run_is_a_trial_by_its_protocol_or_by_its_splits(tmp_path):
     assert compose_study("table2", ["protocol=lite", "protocol.splits=99"]).protocol.is_trial
     for name in choices("experiment"):
         assert not compose_study(name).protocol.is_trial
-        assert compose_study(name, ["protocol=lite"]).protocol.is_trial
