@@ -131,10 +131,8 @@ def _records(cells: pd.DataFrame, folder: Path) -> list[dict[str, Any]]:
     for along in ("layer", "scan"):
         file = folder / f"{along}_errors.csv"
         if file.is_file():
-            points = pd.read_csv(file)
-            if along not in points:  # files of the reference before the next run have a row per point
-                points = points.melt(PLACE, var_name=along, value_name="error").dropna()
-                points[along] = points[along].astype(int)
+            points = pd.read_csv(file).melt(PLACE, var_name=along, value_name="error").dropna()
+            points[along] = points[along].astype(int)
             curves = {
                 place: part.sort_values(along)["error"].tolist()
                 for place, part in points[points[along] > 0].groupby(PLACE)

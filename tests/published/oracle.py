@@ -32,11 +32,8 @@ def errors(run: str) -> pd.DataFrame:
 
 def points(name: str) -> pd.DataFrame:
     """Return the errors of every layer or scan: rows are cells, columns the numbers of layers or scans."""
-    table, cell = pd.read_csv(REFERENCE / f"{name}.csv"), ["dataset", "algorithm", "split"]
-    if "error" in table:  # files of the reference before the next run have a row per point
-        (along,) = {"layer", "scan"} & set(table)
-        return table.pivot_table(index=cell, columns=along, values="error")
-    return table.set_index(cell).rename(columns=int)
+    table = pd.read_csv(REFERENCE / f"{name}.csv")
+    return table.set_index(["dataset", "algorithm", "split"]).rename(columns=int)
 
 
 def csv(name: str) -> pd.DataFrame:
