@@ -66,7 +66,7 @@ $(ARTEFACTS:%=reproduce-%): reproduce-%: $(VENV)/.ready
 reproduce-all: $(VENV)/.ready ## The paper's tables and figures, and what tests them; can be interrupted and called again
 	@$(BIN)/mloml reproduce all $(ARGS)
 
-reference: $(VENV)/.ready ## results/reference anew with the code as it is: some hours, needs MLOML_DATA
+reference: $(VENV)/.river-ready ## results/reference anew with the code as it is: some hours, needs MLOML_DATA
 	@$(BIN)/python tools/reference.py $(ARGS)
 
 report: $(VENV)/.ready ## One HTML page over all artefacts: results/report/index.html

@@ -20,7 +20,7 @@ from mloml.paper.interpretations import choices
 from mloml.paper.statistics import gain
 from mloml.report.artefacts.claims import CLAIMED, claims_frame, read
 from mloml.report.claims import COLUMNS
-from mloml.report.document import number
+from mloml.report.document import DASH, number
 from mloml.report.publish import DOCUMENT
 from mloml.report.recipe import find_recipe
 from mloml.report.render import escape, table_lines
@@ -58,10 +58,10 @@ def verdicts(reference: Path) -> str:
         "valid": "stand up to a stricter look?",
         "general": "hold on other data?",
     }
-    words = ("yes", "in part", "no", "false", "not tested")
+    words = {word: word for word in ("yes", "in part", "no", "false", "not tested")} | {DASH: "does not apply"}
     rows = [[f"Do they {answers[q]}", *((found[q] == word).sum() for word in words)] for q in COLUMNS]
     return table_lines(
-        [f"{len(found)} claims of the paper", *words], [[str(cell) for cell in row] for row in rows]
+        [f"{len(found)} claims of the paper", *words.values()], [[str(cell) for cell in row] for row in rows]
     )
 
 

@@ -13,7 +13,7 @@ See what data and results there are:
   mloml data list | fetch [NAME ...] | show NAME
   mloml status [FOLDER ...] [--recompute N]
 Make the paper's tables and figures, and a page over all that was made:
-  mloml reproduce NAME [overrides]     (without a NAME: what there is; `all`: everything)
+  mloml reproduce NAME [overrides]     (without a NAME: what there is; `all`: those of the paper)
   mloml reproduce table2 protocol=lite 'datasets=[iris,wine]'
   mloml report
 

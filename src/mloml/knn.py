@@ -34,15 +34,16 @@ class MetricKNN(ClassifierMixin, BaseEstimator):
 
     A prediction is that of an exhaustive search through the window under the metric as it is now: rows that
     came before the metric moved are in the right place. A learned row costs O(d²), a prediction O(window d),
-    and where the metric moved in between, about as much again to follow it. That holds for metrics that are
-    one matrix; with an MLOML, whose map is not linear, the window is mapped anew.
+    and where the metric moved in between, about as much again to follow it. That holds for MOML, OPML, LEGO and
+    LowRankMOML. With an MLOML, whose map is not linear, the window is mapped anew; so it is after a step of
+    RDML or SLMOML, whose factor is computed in O(d³).
 
     Parameters
     ----------
     metric : "auto", online learner or None, default="auto"
         The learner of the metric, which is copied, not learned on. "auto" is ``MOML(random_state=0)``; None
-        is plain k-NN with Euclidean distance. With OASIS, and where an M that may become indefinite does
-        (``MOML(cone="free")``), neighbours are the most similar rows.
+        is plain k-NN with Euclidean distance. With OASIS, and with ``MOML(cone="free")`` once M is
+        indefinite, neighbours are the most similar rows.
     n_neighbors : int, default=5
         How many neighbours vote.
     window : int or None, default=1000

@@ -225,7 +225,8 @@ class LMDML(MetricLearner):
     where ``xi⁺`` is the farthest of K fixed target neighbours (nearest samples of the class in the input
     space) and ``xi⁻`` the nearest sample of another class, both under the current M. Samples are visited one
     at a time. If the hinge is positive, visit t takes the step ``M += α (vv' - uu')``, ``u = x⁺ - x``,
-    ``v = x⁻ - x``, and scales M back to trace B. α is 1/√t, or nine tenths of the step that would make M
+    ``v = x⁻ - x``, and scales M back to trace B if
+    its trace is larger. α is 1/√t, or nine tenths of the step that would make M
     singular if that is smaller. Violators come first in the next epoch. Learning stops after an epoch that
     updated fewer than 1 % of the samples.
 

@@ -172,7 +172,7 @@ class OASIS(OnlineLearner):
     >>> from sklearn.preprocessing import normalize
     >>> X, y = load_iris(return_X_y=True)
     >>> X = normalize(X)
-    >>> learner = OASIS( random_state=0).fit(X, y)
+    >>> learner = OASIS(random_state=0).fit(X, y)
     >>> nearest = learner.similarity(X[:3], X).argmax(axis=1)
     >>> y[nearest]
     array([0, 0, 0])

@@ -173,11 +173,12 @@ class OPML(OnlineLearner, MetricLearner):
         - ``fit`` takes the one whose metric classifies rows best that it has not learned from, by 5-fold
           cross-validation (of more than 2,000 rows, a part is held out), and then learns from all rows. That
           takes as long as 17 fits with a number, or 5 where a part is held out.
-        - a stream is learned with all five at once, at five times the cost, and the best one answers: that
-          whose nearest neighbours, among the last 256 rows, had the right class most often. Rows are judged
+        - a stream is learned with all of them at once, at four times the cost (0 costs nothing), and the best
+          one answers: that whose nearest neighbours, among the last 256 rows, had the right class most often. Rows are judged
           before they are learned from, and old ones count less and less.
 
-        In both 0 is taken unless another one is better by more than the standard error. ``gamma_`` tells.
+        0 is taken unless another one is better by more than the standard error, in a stream by one and a half.
+        ``gamma_`` tells.
         Numbers: shortened steps are counted in ``n_cone_failures_``; rows of unit norm and ``gamma < 0.225``
         never lead to one. ``gamma`` times the squared length of a difference should stay well below 1.
         Pushes multiply ``L``: where they are longer than pulls it may grow out of bounds, within some 1e5

@@ -266,7 +266,7 @@ class RDML(SignedForm, OnlineLearner, MetricLearner):
         otherwise        :  M <- Proj_PSD(M - gamma s z z')
 
     Only the step of a similar pair can leave the cone, and then by one negative eigenvalue, whose eigenpair
-    is taken out again: that is the projection. All else costs O(d²).
+    is taken out again: that is the projection. Such a step costs O(d³), all else O(d²).
 
     Parameters
     ----------
