@@ -58,10 +58,11 @@ def verdicts(reference: Path) -> str:
         "valid": "stand up to a stricter look?",
         "general": "hold on other data?",
     }
-    words = {word: word for word in ("yes", "in part", "no", "false", "not tested")} | {DASH: "does not apply"}
+    words = ("yes", "in part", "no", "false", "not tested", DASH)
     rows = [[f"Do they {answers[q]}", *((found[q] == word).sum() for word in words)] for q in COLUMNS]
     return table_lines(
-        [f"{len(found)} claims of the paper", *words.values()], [[str(cell) for cell in row] for row in rows]
+        [f"{len(found)} claims of the paper", *words[:-1], "does not apply"],
+        [[str(cell) for cell in row] for row in rows],
     )
 
 

@@ -23,6 +23,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 from scipy import stats
 
+from mloml.paper import published
 from mloml.paper import table2 as printed_table
 from mloml.paper.interpretations import choices
 from mloml.paper.published import ALGORITHMS
@@ -105,6 +106,7 @@ def _agreement(csv: Tables) -> dict[str, Any]:
         "own_missed": ", ".join(
             f"{TITLES[a]} on {_row(d)}" for d, a in missed[["dataset", "algorithm"]].values
         ),
+        "worst": _worst(cells[groups["published baselines"]]),
         "own_exact": int(worth["agrees, no rounding"][own[0]]),
         "all_exact": int(worth["agrees, no rounding"]["all"]),
         "sets": cells["dataset"].nunique(),
@@ -132,9 +134,10 @@ def _worth(csv: Tables) -> dict[str, Any]:
         "eucl_cells": int(plain["cells"]),
         **{f"tost_{size}": int(worth[f"within .{size}"][own]) for size in ("01", "02", "03")},
         "gain_agree": len(gains) - len(differ),
+        "gain_narrower": (gains["standard_error"] < _standard_errors(csv, gains)).sum(),
         "gain_z2": (gains["difference"] / gains["standard_error"]).pow(2).mean(),
         "gain_not": "; ".join(
-            f"{_row(name)}: {', '.join(TITLES[a] for a in part['algorithm'])}"
+            f"{_row(str(name))}: {', '.join(TITLES[a] for a in part['algorithm'])}"
             for name, part in differ.groupby("dataset", sort=False)
         ),
     }
@@ -161,6 +164,7 @@ def _conclusions(csv: Tables) -> dict[str, Any]:
         "kept": strict.sum(),
         "kept_oasis": (strict & (won["algorithm"] == "oasis")).sum(),
         "too_small": (gaps < least).sum(),
+        "same": (paper == known["our_mark"]).sum(),
         "stay": (paper == ours).sum(),
         "to_tie": ((paper != ours) & (ours == "tie")).sum(),
         "reversed": ((paper != ours) & (ours != "tie") & (paper != "tie")).sum(),
@@ -181,6 +185,7 @@ def _learning(csv: Tables) -> dict[str, Any]:
     return {
         "gain_cases": len(counted),
         "whole_wins": (whole == "win").sum(),
+        "whole_mlprove": ((whole == "win") & (counted["dataset"] == "mlprove_paper")).sum(),
         "whole_learned": ((whole == "win") & (learning == "win")).sum(),
         "learning_wins": (learning == "win").sum(),
         "learning_losses": (learning == "loss").sum(),
@@ -208,6 +213,7 @@ def _accidents(csv: Tables) -> dict[str, Any]:
         "mlprove_paper_way": ours["mlprove_paper", "euclidean"],
         "lsvt_printed": printed["lsvt", "mloml_r"],
         "lsvt_plain": plain,
+        "lsvt_bp": published.table3().set_index(["dataset", "algorithm"])["error"]["lsvt", "mloml_r_bp"],
         "lsvt_untrained": gains.set_index(["dataset", "activation"])["untrained"]["lsvt", "mloml_r"],
         "sign_draws": len(drawn),
         "signs_low": drawn.min(),
@@ -228,7 +234,8 @@ def _curves(csv: Tables) -> dict[str, Any]:
     free, split = (scans[scans["reference"] == name] for name in ("moml", "moml_split"))
     higher = free[(free["difference"] > ROUNDING) & (free["p_corrected"] < LEVEL)]
     stacks = csv("fig8/comparisons")
-    ends = stacks[(stacks["algorithm"] == "rdml_multi") & (stacks["point"] == stacks["point"].max())]
+    ends = stacks[stacks["point"] == stacks["point"].max()]
+    ends = dict(list(ends.groupby(ends["algorithm"] + " " + ends["reference"])))
     return {
         "layers_sets": len(parts["first"]),
         **{f"layers_{name}": _changes(part, "p_corrected") for name, part in parts.items()},
@@ -239,8 +246,10 @@ def _curves(csv: Tables) -> dict[str, Any]:
         "scan_corrected": _changes(free, "p_corrected"),
         "scan_split": _changes(split, "p_corrected"),
         "scan_higher_on": ", ".join(map(_row, higher["dataset"].unique())),
-        "rdml_zero": _changes(ends[ends["reference"] == "rdml"], "p_corrected"),
-        "rdml_identity": _changes(ends[ends["reference"] == "rdml_identity"], "p_corrected"),
+        "rdml_zero": _changes(ends["rdml_multi rdml"], "p_corrected"),
+        "rdml_identity": _changes(ends["rdml_multi rdml_identity"], "p_corrected"),
+        "lego_layers": _changes(ends["lego_multi lego"], "p_corrected"),
+        "opml_layers": _changes(ends["opml_multi opml"], "p_corrected"),
     }
 
 
@@ -255,6 +264,7 @@ def _propagation(csv: Tables) -> dict[str, Any]:
         "bp_unlike": (won["verdict"] != "agrees").sum(),
         "bp_chosen_paired": win_tie_loss(chosen["mark_paired"]),
         "bp_chosen": win_tie_loss(chosen["mark_corrected"]),
+        "fbp_most": both["difference"].abs().max(),
         "fbp_paired": win_tie_loss(both["mark_paired"]),
         "fbp_corrected": win_tie_loss(both["mark_corrected"]),
         "fbp_printed": win_tie_loss(cells["paper_mark"][cells["algorithm"].str.endswith("_fbp")]),
@@ -283,6 +293,8 @@ def _theory(csv: Tables) -> dict[str, Any]:
         "p1_steps": splits,
         "p1_better": counts["better"] / splits,
         "p1_worse": counts["worse"] / splits,
+        **dict(zip(("p1_falls", "p1_rises"), _counts(steps), strict=True)),
+        **dict(zip(("p1_lower", "p1_higher"), _counts(steps, "p_corrected"), strict=True)),
         "p1_equal": 1 - sum(counts.values()) / splits,
         "ce_phi": example["phi"],
         "ce_T": example["T"],
@@ -299,18 +311,21 @@ def _cost(csv: Tables) -> dict[str, Any]:
     wide["renewed"] = wide["moml_frame"] + wide["renewal"] / every
     power = np.log(wide.iloc[-1] / wide.iloc[0]) / np.log(wide.index[-1] / wide.index[0])
     ratio = {name: times[name] / times["opml"] for name in ("moml", "moml_frame")}
+    wider = csv("bench/per_triplet").pivot_table(index="features", columns="method", values="ours us")
+    faster = wider["MOML, M only"] < wider["OPML"]
     measured = csv("bench/growth").set_index("propagation")["exponent in features"]["fp"]
     return {
         **{f"time_{name}": f"{part.min():.2f} to {part.max():.2f}" for name, part in ratio.items()},
         **{f"power_{name}": power[name] for name in ("moml", "moml_frame", "renewed")},
+        "time_widths": f"{faster.sum()} of {len(faster)}",
         "power_measured": measured,
     }
 
 
 def _freedom(csv: Tables) -> dict[str, Any]:
     cases, summary = csv("ablation/ablation"), csv("ablation/summary")
-    ties = cases[(cases["knob"] == "ties") & (cases["dataset"] == "balance")]
-    ties = ties[ties["algorithm"] == "mloml_r"].set_index("value")["mean"]
+    at = (cases["knob"] == "ties") & (cases["dataset"] == "balance") & (cases["algorithm"] == "mloml_r")
+    ties = cases[at].set_index("value")["mean"]
     counts = csv("untuned/counts")
     return {
         "ablation": summary.to_dict("records"),
@@ -325,7 +340,7 @@ def _beyond(csv: Tables) -> dict[str, Any]:
     pairs, depth = csv("beyond/over_sets"), csv("depth/over_sets")
     rivals = pairs[pairs["test"].isin(["layers", "rivals"])]
     larger = rivals[rivals["verdict"] == "larger"]
-    counts = larger["reference"].value_counts()
+    counts: Any = larger["reference"].value_counts()
     plain = pairs[(pairs["test"] == "euclidean") & pairs["algorithm"].isin(ONLINE)]
     learned = pairs[pairs["test"] == "untrained"]
     chosen = depth[depth["test"] == "depth"]
@@ -355,7 +370,9 @@ def _beyond(csv: Tables) -> dict[str, Any]:
 def _streams(csv: Tables) -> dict[str, Any]:
     tests = csv("streams/tests")
     learners, others = (tests[tests["test"] == test] for test in ("plain", "others"))
-    first, ahead = learners.loc[learners["p"].idxmin()], others[others["verdict"] == "ahead"]
+    first: Any = learners.iloc[learners["p"].argmin()]
+    ahead = others[others["verdict"] == "ahead"]
+    learned = tests[tests["test"] == "untrained"]
     return {
         "streams": learners["streams"].max(),
         "streams_at": csv.folder("streams").relative_to(ROOT).as_posix(),
@@ -366,6 +383,8 @@ def _streams(csv: Tables) -> dict[str, Any]:
         "stream_first_higher": first["higher"],
         "stream_first_lower": first["lower"],
         "stream_first_p": first["p_holm"],
+        "stream_learned": (learned["verdict"] == "learning helps").sum(),
+        "stream_stacks": len(learned),
         "stream_pairs": len(others),
         "stream_ahead": len(ahead),
         "stream_ahead_tree": (ahead["reference"] == "hoeffding_tree").sum(),
@@ -384,11 +403,31 @@ def _row(name: str) -> str:
     return f"*{name.removesuffix('_paper')}*"
 
 
-def _changes(part: pd.DataFrame, p: str = "") -> str:
-    """Count how often an error is lower/not different/higher: by its mean, or by a test too."""
+def _worst(cells: pd.DataFrame) -> str:
+    """Name the entry that is farthest from the paper's."""
+    row: Any = cells.iloc[cells["statistic"].abs().argmax()]
+    means = f"{row['our_mean']:.3f}, printed {row['paper_mean']:.3f}"
+    return f"{TITLES[row['algorithm']]} on {_row(row['dataset'])} ({means})"
+
+
+def _standard_errors(csv: Tables, rows: pd.DataFrame) -> pd.Series:
+    """Return the standard errors of our mean less the paper's, for some entries of Table II."""
+    cells = csv("table2/paper_comparison").set_index(["dataset", "algorithm"])
+    errors: Any = (cells["difference"] / cells["statistic"]).abs()
+    return pd.Series(errors.loc[pd.MultiIndex.from_frame(rows[["dataset", "algorithm"]])].array, rows.index)
+
+
+def _counts(part: pd.DataFrame, p: str = "") -> tuple[int, int]:
+    """Count how often an error is lower and higher: by its mean, or by a test too."""
     sure = part[p] < LEVEL if p else part["difference"].abs() > ROUNDING
-    lower = sure & (part["difference"] < 0)
-    return f"{lower.sum()}/{(~sure).sum()}/{(sure & ~lower).sum()}"
+    lower = part["difference"] < 0
+    return int((sure & lower).sum()), int((sure & ~lower).sum())
+
+
+def _changes(part: pd.DataFrame, p: str = "") -> str:
+    """Count how often an error is lower/not different/higher."""
+    lower, higher = _counts(part, p)
+    return f"{lower}/{len(part) - lower - higher}/{higher}"
 
 
 def _said(pairs: pd.DataFrame, study: str, verdict: str) -> int:

@@ -34,9 +34,9 @@ class MetricKNN(ClassifierMixin, BaseEstimator):
 
     A prediction is that of an exhaustive search through the window under the metric as it is now: rows that
     came before the metric moved are in the right place. A learned row costs O(d²), a prediction O(window d),
-    and where the metric moved in between, about as much again to follow it. That holds for MOML, OPML, LEGO and
-    LowRankMOML. With an MLOML, whose map is not linear, the window is mapped anew; so it is after a step of
-    RDML or SLMOML, whose factor is computed in O(d³).
+    and where the metric moved in between, about as much again to follow it. That holds for MOML, OPML, LEGO
+    and LowRankMOML. With an MLOML, whose map is not linear, the window is mapped anew; so it is after a step
+    of RDML or SLMOML, whose factor is computed in O(d³).
 
     Parameters
     ----------

@@ -62,7 +62,8 @@ class MetricTransformer(Growing, SupervisedTransformer, Transformer):
     output is named after the feature that it starts as: before anything is learned, rows pass unchanged but
     for their scale (and through the activations of an MLOML).
 
-    Memory and time a row are O(d²) (RDML and SLMOML: time O(d³)) with ``d`` the features met so far, and one row is kept for each class.
+    Memory and time a row are O(d²) (RDML and SLMOML: time O(d³)) with ``d`` the features met so far, and one
+    row is kept for each class.
 
     Parameters
     ----------

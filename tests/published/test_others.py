@@ -127,7 +127,8 @@ def test_layers_are_followed_from_each_to_the_next():
     assert counts <= set(numbers(row["measured"]))
     assert row["reproduced"] == ("yes" if shares[0] > 50 else "no")
     falls_with_theorem2 = claim("Theorem 2")["valid"] == "false"
-    assert row["valid"] == ("false" if "loss" in corrected else "in part" if falls_with_theorem2 else "yes")
+    refuted = 2 * corrected.count("loss") > len(corrected)
+    assert row["valid"] == ("false" if refuted else "in part" if falls_with_theorem2 else "yes")
 
 
 def test_ratios_of_distances_fall_and_by_how_much():
@@ -191,7 +192,7 @@ def test_times_of_a_triplet_as_multiples_of_moml():
     times = pd.read_csv(REFERENCE / "bench/per_triplet.csv").pivot_table(
         index="features", columns="method", values="ours us"
     )
-    said, row = numbers(claim("The running times")["measured"]), claim("Figure 4")
+    said, row = numbers(claim("How long do")["measured"]), claim("Figure 4")
     for name in ("OPML", "LEGO", "RDML", "OASIS", "SLMOML"):
         ratio = times[name] / times["MOML, M only"]
         assert {float(f"{ratio.min():.1f}"), float(f"{ratio.max():.1f}")} <= set(said)

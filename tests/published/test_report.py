@@ -70,6 +70,10 @@ def agreement() -> dict:
     for cell in third.to_dict("records"):
         mine = wider.loc[cell["dataset"], cell["algorithm"]]
         agree[cell["propagation"]].append(not differ(mine, float(cell["error"]), float(cell["std"])))
+    baselines = frame[frame["group"] == "baselines"]
+    place = cells.index[baselines["square"].idxmax()]
+    worst = f"{TITLES[place[1]]} on *{place[0].removesuffix('_paper')}* "
+    worst += f"({wide.loc[place[0], place[1]].mean():.3f}, printed {cells.loc[place, 'error']:.3f})"
     tried = yaml.safe_load((PAPER / "interpretations.yaml").read_text(encoding="utf-8"))["choices"]
     return {
         "agreement": [number for row in counted for number in row],
@@ -77,6 +81,7 @@ def agreement() -> dict:
         "own_agree": counted[0][1],
         "own_z2": counted[0][4],
         "own_missed": set(missed),
+        "worst": worst,
         "own_exact": groups[0]["exact"].sum(),
         "all_exact": frame["exact"].sum(),
         "sets": cells.index.get_level_values(0).nunique(),
@@ -107,7 +112,7 @@ def worth() -> dict:
                 z, error, distribution = oracle.welch(wide.loc[d, a], *cells.loc[(d, a)])
                 within += distribution.sf(size / 100 / error - abs(z)) < 0.05
         found[f"tost_0{size}"] = within
-    not_equal, squares = [], []
+    not_equal, squares, narrower = [], [], 0
     for d in sets:
         for a in OWN:
             gains = wide.loc[d, "euclidean"] - wide.loc[d, a]
@@ -115,10 +120,11 @@ def worth() -> dict:
             error = (gains.var(ddof=1) * (1 / len(gains) + 1 / 30) + 2 * 0.001**2 / 12) ** 0.5
             z = (gains.mean() - theirs) / error
             squares.append(z**2)
+            narrower += error < oracle.welch(wide.loc[d, a], *cells.loc[(d, a)])[1]
             if 2 * stats.t.sf(abs(z), len(gains) - 1) < 0.05:
                 not_equal.append((a, d))
     found |= {"gain_agree": 4 * len(sets) - len(not_equal), "gain_z2": np.mean(squares)}
-    return found | {"gain_not": set(not_equal)}
+    return found | {"gain_not": set(not_equal), "gain_narrower": narrower}
 
 
 def conclusions() -> dict:
@@ -146,6 +152,7 @@ def conclusions() -> dict:
         "kept": len(kept),
         "kept_oasis": (kept["algorithm"] == "oasis").sum(),
         "too_small": won["small"].sum(),
+        "same": (cells["mark"] == cells["plain"]).sum(),
         "stay": len(cells) - len(moved),
         "to_tie": (moved["corrected"] == "tie").sum(),
         "reversed": sum(
@@ -162,9 +169,10 @@ def conclusions() -> dict:
 
 
 def learning() -> dict:
-    stacks, cases = errors("untrained").drop(index="spect"), []
+    stacks, cases, sets = errors("untrained").drop(index="spect"), [], []
     for name in OWN[1:]:
-        for _, part in stacks.groupby(level="dataset"):
+        for dataset, part in stacks.groupby(level="dataset"):
+            sets.append(dataset)
             gain = {
                 "whole": part["euclidean"] - part[name],
                 "learning": part[f"{name}_untrained"] - part[name],
@@ -174,6 +182,7 @@ def learning() -> dict:
     return {
         "gain_cases": len(found),
         "whole_wins": (found["whole"] == "win").sum(),
+        "whole_mlprove": (found["whole"][np.array(sets) == "mlprove_paper"] == "win").sum(),
         "whole_learned": (found == "win").all(axis=1).sum(),
         "learning_wins": (found["learning"] == "win").sum(),
         "learning_losses": (found["learning"] == "loss").sum(),
@@ -202,6 +211,9 @@ def accidents() -> dict:
         "mlprove_printed": theirs["mlprove_paper", "euclidean"],
         "lsvt_printed": theirs["lsvt", "mloml_r"],
         "lsvt_plain": plain["lsvt"],
+        "lsvt_bp": float(
+            printed("table3").set_index(["dataset", "algorithm"])["error"]["lsvt", "mloml_r_bp"]
+        ),
         "sign_draws": len(drawn),
         "signs_low": min(drawn),
         "signs_none": sum(error >= plain["lsvt"] - 1e-9 for error in drawn),
@@ -233,23 +245,30 @@ def curves() -> dict:
     found["scan_split"] = triple(way["corrected"] for _, way in on[1])
     found["scan_higher_on"] = {d for d, way in on[0] if way["corrected"] > 0}
     stacks = oracle.points("fig8/layer_errors")
-    last = stacks.xs("rdml_multi", level="algorithm")[5]
-    for name, start in (("zero", "rdml"), ("identity", "rdml_identity")):
+    for name, start in (
+        ("rdml_zero", "rdml"),
+        ("rdml_identity", "rdml_identity"),
+        ("lego_layers", "lego"),
+        ("opml_layers", "opml"),
+    ):
+        last = stacks.xs(f"{start.removesuffix('_identity')}_multi", level="algorithm")[5]
         gaps = (last - stacks.xs(start, level="algorithm")[0]).groupby(level="dataset")
-        found[f"rdml_{name}"] = triple(sides(part)["corrected"] for _, part in gaps)
+        found[name] = triple(sides(part)["corrected"] for _, part in gaps)
     return found
 
 
 def propagation() -> dict:
     wide, table = errors("table3").drop(index="spect"), printed("table3")
     cells = table.set_index(["dataset", "algorithm"])
-    found, unlike = {}, 0
+    found, unlike, most = {}, 0, 0.0
     for way in ("bp", "bp_cv", "fbp"):
         found[way] = []
         for name in OWN[1:]:
             for dataset, part in wide.groupby(level="dataset"):
                 marks = both_marks(part[f"{name}_{way}"] - part[name])
                 found[way].append(marks)
+                if way == "fbp":
+                    most = max(most, abs((part[f"{name}_fbp"] - part[name]).mean()))
                 if way == "bp" and marks[1] == "win":
                     cell = cells.loc[(dataset, f"{name}_bp")]
                     unlike += differ(part[f"{name}_bp"], float(cell["error"]), float(cell["std"]))
@@ -259,6 +278,7 @@ def propagation() -> dict:
         "bp_unlike": unlike,
         "bp_chosen_paired": wtl(mark for mark, _ in found["bp_cv"]),
         "bp_chosen": wtl(mark for _, mark in found["bp_cv"]),
+        "fbp_most": most,
         "fbp_paired": wtl(mark for mark, _ in found["fbp"]),
         "fbp_corrected": wtl(mark for _, mark in found["fbp"]),
         "fbp_printed": wtl(fbp["corrected_mark"]),
@@ -271,6 +291,7 @@ def theory() -> dict:
     largest = first[first["gamma"] == 0.1].set_index("dataset")
     wide = oracle.points("theory/layer_errors")
     gaps = np.round(np.diff(wide[[1, 2, 3, 4, 5]].to_numpy(), axis=1), 9)
+    ways = [sides(part[k + 1] - part[k]) for _, part in wide.groupby(level="dataset") for k in range(1, 5)]
     broken = first.groupby("gamma")["share_condition_broken"].max()
     leaving = largest["share_leaving_cone"].sort_values()[-2:]
     phi, T = 8.0, 10**6
@@ -293,6 +314,10 @@ def theory() -> dict:
         "t2_above": len(above),
         "t2_best": (above["comparator"] == "best").sum(),
         "p1_steps": gaps.size,
+        "p1_falls": sum(way["mean"] < 0 for way in ways),
+        "p1_rises": sum(way["mean"] > 0 for way in ways),
+        "p1_lower": sum(way["corrected"] < 0 for way in ways),
+        "p1_higher": sum(way["corrected"] > 0 for way in ways),
         "p1_better": (gaps < 0).mean(),
         "p1_worse": (gaps > 0).mean(),
         "p1_equal": (gaps == 0).mean(),
@@ -312,7 +337,11 @@ def cost() -> dict:
     renewed = counts["moml_frame"] + counts["renewal"] / 256
     tables = {"moml": counts["moml"], "moml_frame": counts["moml_frame"], "renewed": renewed}
     growth = pd.read_csv(REFERENCE / "bench/growth.csv").set_index("propagation")
+    times = pd.read_csv(REFERENCE / "bench/per_triplet.csv").set_index(["features", "method"])["ours us"]
+    widths = times.index.get_level_values(0).unique()
+    faster = sum(times[d, "MOML, M only"] < times[d, "OPML"] for d in widths)
     found: dict = {"power_measured": growth.loc["fp", "exponent in features"]}
+    found["time_widths"] = f"{faster} of {len(widths)}"
     found |= {f"power_{name}": np.log(n[400] / n[100]) / np.log(4) for name, n in tables.items()}
     for name in ("moml", "moml_frame"):
         ratios = sorted(median[:, name] / median[:, "opml"])
@@ -423,6 +452,8 @@ def elsewhere() -> dict:
         "stream_first_higher": first["higher"],
         "stream_first_lower": first["lower"],
         "stream_first_p": first["p_holm"],
+        "stream_learned": len(streams.query("test == 'untrained' and verdict == 'learning helps'")),
+        "stream_stacks": len(streams.query("test == 'untrained'")),
         "stream_pairs": len(others),
         "stream_ahead": list(others["verdict"]).count("ahead"),
         "stream_ahead_tree": len(others.query("verdict == 'ahead' and reference == 'hoeffding_tree'")),
@@ -491,3 +522,25 @@ def test_no_number_is_left_out(found):
 
 def test_the_page_is_what_the_results_give():
     assert (report.FOLDER / "report.md").read_text(encoding="utf-8") == report.page(report.numbers())
+
+
+def test_what_the_report_says_in_words(found):
+    """Its sentences name these things without a number."""
+    cells = oracle.csv("table2/paper_comparison").astype({"statistic": float})
+    missed = cells[(cells["verdict"] != "agrees") & ~cells["algorithm"].isin(OWN)]
+    named = missed["algorithm"].isin(["mlcc", "lmnn", "slmoml", "kissme", "rdml"])
+    assert named.sum() > len(missed) / 2
+    squares = cells[~cells["algorithm"].isin([*OWN, *REBUILT])]["statistic"] ** 2
+    assert squares.max() > squares.sum() / 2
+    assert found["stay"] + found["to_tie"] + found["reversed"] == found["cases"]
+    wins, _, losses = map(int, found["bp_chosen"].split("/"))
+    assert wins <= losses
+    assert found["rivals_smaller"] == 0
+    tried = pd.read_csv(REFERENCE / "bench/labels.csv").query("dataset == 'spect'")
+    assert tried["error"].idxmax() == tried.index[-1] and found["spect_next"] < found["spect_best"] - 0.05
+    steps = oracle.csv("differences/verdicts").query("knob == 'lmnn_steps'").astype({"statistic": float})
+    far = steps.assign(far=steps["statistic"].abs()).pivot_table(
+        index="dataset", columns="value", values="far"
+    )
+    fewest, most = min(far, key=int), max(far, key=int)
+    assert (far[fewest] < far[most] - 1).any() and (far[fewest] > far[most] + 1).any()

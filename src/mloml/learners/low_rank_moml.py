@@ -212,7 +212,8 @@ class LowRankMOML(OnlineLearner, MetricLearner):
 
     and where the hinge at ``L_prev`` is positive, the step is ``L = L_prev (I + gamma/2 A)^-1``, as in
     :class:`~mloml.learners.opml.OPML`: a push that is too long is shortened. For small ``gamma``
-    and orthonormal rows of ``L_prev`` it is MOML's step, seen from their span. It costs O(k d), or O(k non-zeros) for sparse (CSR) rows.
+    and orthonormal rows of ``L_prev`` it is MOML's step, seen from their span. It costs O(k d), or
+    O(k non-zeros) for sparse (CSR) rows.
 
     Parameters
     ----------

@@ -57,7 +57,8 @@ class MLOML(StackOutputs, OnlineLearner):
 
         1/2 [1 + ||z_t - z_p||² - ||z_t - z_q||²]+ + sum_i w_i Loc_i + lambda/2 sum_i ||L_i||²
 
-    Each costs O(d²) per layer and triplet (rdml layers: O(d³) where they pull). With r, s, t for the activation the paper writes MLOML-r, -s, -t.
+    Each costs O(d²) per layer and triplet (rdml layers: O(d³) where they pull). With r, s, t for the
+    activation the paper writes MLOML-r, -s, -t.
 
     Parameters
     ----------
@@ -104,8 +105,8 @@ class MLOML(StackOutputs, OnlineLearner):
     n_components : int or None, default=None
         Rows of the first layer, (k, d), and size of all others, (k, k): for very many features, and for
         sparse rows. The first layer must be "moml" and is then that of
-        :class:`~mloml.learners.low_rank_moml.LowRankMOML`; the others are moml or opml layers, and all learn by
-        forward propagation. None: d.
+        :class:`~mloml.learners.low_rank_moml.LowRankMOML`; the others are moml or opml layers, and all
+        learn by forward propagation. None: d.
     init : {"pca", "random"}, default="pca"
         Where a first layer of k rows starts, see :class:`~mloml.learners.low_rank_moml.LowRankMOML`.
     scale, scans, shuffle, random_state, triplets

@@ -174,16 +174,16 @@ class OPML(OnlineLearner, MetricLearner):
           cross-validation (of more than 2,000 rows, a part is held out), and then learns from all rows. That
           takes as long as 17 fits with a number, or 5 where a part is held out.
         - a stream is learned with all of them at once, at four times the cost (0 costs nothing), and the best
-          one answers: that whose nearest neighbours, among the last 256 rows, had the right class most often. Rows are judged
-          before they are learned from, and old ones count less and less.
+          one answers: that whose nearest neighbours, among the last 256 rows, had the right class most often.
+          Rows are judged before they are learned from, and old ones count less and less.
 
-        0 is taken unless another one is better by more than the standard error, in a stream by one and a half.
-        ``gamma_`` tells.
-        Numbers: shortened steps are counted in ``n_cone_failures_``; rows of unit norm and ``gamma < 0.225``
-        never lead to one. ``gamma`` times the squared length of a difference should stay well below 1.
-        Pushes multiply ``L``: where they are longer than pulls it may grow out of bounds, within some 1e5
-        rows of unit norm at 0.1. Learning then goes on from the last good metric with a tenth of the step
-        size (``n_restarts_``).
+        0 is taken unless another one is better by more than the standard error, in a stream by one and a
+        half. ``gamma_`` tells.
+        Numbers: shortened steps are counted in ``n_cone_failures_``; rows of unit norm and
+        ``gamma < 0.225`` never lead to one. ``gamma`` times the squared length of a difference should stay
+        well below 1. Pushes multiply ``L``: where they are longer than pulls it may grow out of bounds,
+        within some 1e5 rows of unit norm at 0.1. Learning then goes on from the last good metric with a tenth
+        of the step size (``n_restarts_``).
     scale : "auto", float or None, default="auto"
         What rows are divided by before anything is learned: a step size and the margin 1 mean something only
         when rows have a length near 1. None: nothing. "auto":

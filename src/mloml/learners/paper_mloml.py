@@ -13,8 +13,8 @@ class PaperMLOML(MLOML):
     Parameters
     ----------
     layer, n_layers, activation, propagation, gamma, layer_params
-        See :class:`~mloml.learners.mloml.MLOML`; the default of gamma is 1e-4. Gradient settings go into the parameters below, not into
-        ``layer_params``, where they have no effect.
+        See :class:`~mloml.learners.mloml.MLOML`; the default of gamma is 1e-4. Gradient settings
+        go into the parameters below, not into ``layer_params``, where they have no effect.
     scale, scans, shuffle, random_state, triplets
         See :class:`~mloml.learners.opml.OPML`.
     max_layers

@@ -418,7 +418,7 @@ def proposition1(steps: pd.DataFrame, line: pd.DataFrame, regrets: pd.DataFrame)
     shares = {n: 100 * np.average(steps[f"share_{n}"], weights=steps["splits"]) for n in names}
     found_by = changes(steps)
     stands = theorem2(line, regrets)[0]["valid"] == YES
-    valid = FALSE if found_by["corrected"].losses else YES if stands else IN_PART
+    valid = FALSE if 2 * found_by["corrected"].losses > len(steps) else YES if stands else IN_PART
     found = {"reproduced": YES if shares["no_worse"] > 50 else NO, "valid": valid}
     return found, {**shares, **found_by, "steps": len(steps)}
 
