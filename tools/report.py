@@ -326,8 +326,11 @@ def _freedom(csv: Tables) -> dict[str, Any]:
     cases, summary = csv("ablation/ablation"), csv("ablation/summary")
     at = (cases["knob"] == "ties") & (cases["dataset"] == "balance") & (cases["algorithm"] == "mloml_r")
     ties = cases[at].set_index("value")["mean"]
+    most: Any = cases.iloc[cases["difference"].abs().argmax()]
     counts = csv("untuned/counts")
     return {
+        "ablation_most": f"{most['difference']:+.3f}, {most['value']} on {_row(most['dataset'])}",
+        "ablation_most_sure": bool(most["p_corrected"] < LEVEL),
         "ablation": summary.to_dict("records"),
         "ablation_cases": summary["sets"].sum(),
         "ablation_moved": summary[["higher", "lower"]].sum().sum(),

@@ -360,7 +360,7 @@ def freedom() -> dict:
         ties = next((end for end in ("alphabetical", "nearest") if name.endswith(f"_{end}")), "smallest")
         return wide[ties][name.removesuffix(f"_{ties}")]
 
-    rows, totals = [], [0, 0]
+    rows, totals, most = [], [0, 0], (0.0, "", "", 1.0)
     for knob in knobs:
         for value, methods in knob["values"].items():
             for method, name in methods.items():
@@ -371,6 +371,8 @@ def freedom() -> dict:
                 same = [(part.abs() < 1e-12).all() for part in parts.values()]
                 marks = [both_marks(-part)[1] for part in parts.values()]
                 largest = max((part.mean() for part in parts.values()), key=abs)
+                on = next(dataset for dataset, part in parts.items() if part.mean() == largest)
+                most = max(most, (largest, value, on, oracle.p_corrected(parts[on])), key=lambda x: abs(x[0]))
                 rows.append([sum(same), marks.count("win"), marks.count("loss"), round(largest, 3)])
                 totals[0] += len(parts)
                 totals[1] += marks.count("win") + marks.count("loss")
@@ -382,6 +384,8 @@ def freedom() -> dict:
         "ablation_cases": totals[0],
         "ablation_moved": totals[1],
         "ties": balance,
+        "ablation_most": f"{most[0]:+.3f}, {most[1]} on *{most[2].removesuffix('_paper')}*",
+        "ablation_most_sure": most[3] < 0.05,
     } | untuned()
 
 
