@@ -71,7 +71,8 @@ def test_the_page_counts_the_intervals_that_hold_on_the_known_sets(of_method):
     assert shown.pop("*all*") == (table.to_numpy().sum(), table.size)
     assert shown == {name: (row.sum(), 14) for name, row in table.iterrows()}
     # What the page says in words.
-    assert table.sum(axis=1).min() == 12 and table["euclidean"].all()
+    few = table.sum(axis=1) < 12
+    assert list(few.index[few]) == ["mlprove_paper"] and table["euclidean"].all()
     share = table.to_numpy().mean()
     assert round(14 * share) == 13 and share == pytest.approx(0.95, abs=0.02)
     own = ~table[["moml", "mloml_s", "mloml_t"]]

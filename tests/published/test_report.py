@@ -35,7 +35,8 @@ def differ(mine: pd.Series, mean: float, std: float) -> bool:
 
 def triple(sides) -> str:
     """Count how often something is lower, not different and higher."""
-    return "/".join(str(list(sides).count(way)) for way in (-1, 0, 1))
+    found = list(sides)
+    return "/".join(str(found.count(way)) for way in (-1, 0, 1))
 
 
 def sides(differences) -> dict[str, int]:
