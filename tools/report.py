@@ -43,14 +43,14 @@ STUDIES = ("clean", "standardised")
 TITLES = {name: title for title, name in ALGORITHMS.items()}
 LEVEL, ROUNDING = 0.05, 1e-9
 STYLE = """
-@page { size: A4; margin: 20mm 18mm } body { font: 10.5pt/1.42 "DejaVu Serif", Georgia, serif; color: #111 }
+@page { size: A4; margin: 18mm 17mm } body { font: 9.5pt/1.38 "DejaVu Serif", Georgia, serif; color: #111 }
 h1 { font-size: 17pt; line-height: 1.2 } h2 { font-size: 13pt; margin-top: 1.4em } h3 { font-size: 11pt }
 h1, h2, h3 { font-family: "DejaVu Sans", Helvetica, sans-serif; break-after: avoid }
-img { max-width: 100%; max-height: 105mm; display: block; margin: 0 auto }
+img { max-width: 100%; max-height: 100mm; display: block; margin: 0 auto }
 p { margin: .5em 0; text-align: justify }
-table { border-collapse: collapse; margin: .8em auto; font-size: 9pt; break-inside: avoid }
+table { border-collapse: collapse; margin: .8em auto; font-size: 8pt; break-inside: avoid }
 th, td { padding: .15em .7em; border-bottom: .4pt solid #999; text-align: left }
-blockquote { margin: .5em 2em; font-style: italic } code { font-size: 9pt } li { margin: .25em 0 }
+blockquote { margin: .5em 2em; font-style: italic } code { font-size: 8pt } li { margin: .25em 0 }
 """
 
 
