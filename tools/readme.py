@@ -150,9 +150,7 @@ def on_streams(reference: Path) -> str:
 def defaults(reference: Path) -> str:
     """Return what the learners' defaults gain over plain 5-NN, on average and at the least."""
     gains = pd.read_csv(reference / "bench" / "defaults.csv").set_index("dataset").drop(columns="plain")
-    lines = [
-        [learner, *(f"{gains.loc[row, learner]:+.3f}" for row in ("mean", "least"))] for learner in gains
-    ]
+    lines = [[str(name), *(f"{gain[row]:+.3f}" for row in ("mean", "least"))] for name, gain in gains.items()]
     return table_lines(["", "mean", "least"], lines)
 
 
