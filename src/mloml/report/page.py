@@ -21,7 +21,6 @@ from markupsafe import Markup, escape
 from PIL import Image, ImageOps
 
 from mloml.report.document import Artefact
-from mloml.report.figures.style import DRAWN_PER_INCH
 from mloml.report.publish import DOCUMENT, FORMAT, write_file
 from mloml.report.recipe import recipes
 from mloml.report.render import TEMPLATES, Html
@@ -175,7 +174,8 @@ def _picture(path: Path, section: Section) -> str:
     """Return the beginning of an image tag with few colours inside; the first is on the card too."""
     try:
         with Image.open(path) as image:
-            width, height = (size * PIXELS_PER_INCH // DRAWN_PER_INCH for size in image.size)
+            drawn = image.info.get("dpi", (PIXELS_PER_INCH,))[0]
+            width, height = (round(size * PIXELS_PER_INCH / drawn) for size in image.size)
             flat = image.convert("RGB")
     except (OSError, SyntaxError):
         section.problems.append(f"{section.name}/{path.name} is not a whole picture; run the command again.")

@@ -11,8 +11,6 @@ import yaml
 # Width in inches of one column of a two-column paper.
 COLUMN_WIDTH = 3.5
 PAGE_WIDTH = 7.16
-# Pixels of a PNG.
-DRAWN_PER_INCH = 300
 
 # The palette of Okabe and Ito (2008) without its yellow, which is too pale for lines.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
