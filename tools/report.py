@@ -9,6 +9,7 @@ recomputes every number.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -156,6 +157,7 @@ def _conclusions(csv: Tables) -> dict[str, Any]:
     best = table[table["algorithm"] == "mloml_r"].set_index("dataset")["error"]
     rows = won["dataset"].str.removesuffix("_paper")
     gaps = won["paper_mean"] - rows.map(best)
+    lost = won[won["our_mark"] != "win"]
     return {
         "cases": len(known),
         "printed_all": win_tie_loss(table["mark"][table["algorithm"] != "mloml_r"]),
@@ -167,6 +169,8 @@ def _conclusions(csv: Tables) -> dict[str, Any]:
         "same": (paper == known["our_mark"]).sum(),
         "stay": (paper == ours).sum(),
         "to_tie": ((paper != ours) & (ours == "tie")).sum(),
+        "won_lost": len(lost),
+        "won_lost_unlike": (lost["verdict"] != "agrees").sum(),
         "reversed": ((paper != ours) & (ours != "tie") & (paper != "tie")).sum(),
         "accident_wins": won["dataset"].isin([*ACCIDENTS, "lsvt"]).sum(),
         "accident_cases": known["dataset"].isin([*ACCIDENTS, "lsvt"]).sum(),
@@ -200,6 +204,7 @@ def _accidents(csv: Tables) -> dict[str, Any]:
     ours = cells.groupby(["dataset", "algorithm"])["error"].mean()
     drawn = signs[(signs["algorithm"] == "mloml_r_untrained") & (signs["signs"] != "fixed")]["mean"]
     plain = ours["lsvt", "euclidean"]
+    printed_gain = printed["lsvt", "euclidean"] - printed["lsvt", "mloml_r"]
     return {
         "spect_columns": len(columns),
         "spect_best": columns.iloc[-1],
@@ -218,7 +223,7 @@ def _accidents(csv: Tables) -> dict[str, Any]:
         "sign_draws": len(drawn),
         "signs_low": drawn.min(),
         "signs_high": drawn.max(),
-        "signs_none": (drawn > plain - ROUNDING).sum(),
+        "signs_gain": (drawn < plain - printed_gain + ROUNDING).sum(),
     }
 
 
@@ -233,6 +238,7 @@ def _curves(csv: Tables) -> dict[str, Any]:
     }
     free, split = (scans[scans["reference"] == name] for name in ("moml", "moml_split"))
     higher = free[(free["difference"] > ROUNDING) & (free["p_corrected"] < LEVEL)]
+    lower = split[(split["difference"] < -ROUNDING) & (split["p_corrected"] < LEVEL)]
     stacks = csv("fig8/comparisons")
     ends = stacks[stacks["point"] == stacks["point"].max()]
     ends = dict(list(ends.groupby(ends["algorithm"] + " " + ends["reference"])))
@@ -245,6 +251,7 @@ def _curves(csv: Tables) -> dict[str, Any]:
         "scan_paired": _changes(free, "p_paired"),
         "scan_corrected": _changes(free, "p_corrected"),
         "scan_split": _changes(split, "p_corrected"),
+        "scan_split_mlprove": (lower["dataset"] == "mlprove_paper").sum(),
         "scan_higher_on": ", ".join(map(_row, higher["dataset"].unique())),
         "rdml_zero": _changes(ends["rdml_multi rdml"], "p_corrected"),
         "rdml_identity": _changes(ends["rdml_multi rdml_identity"], "p_corrected"),
@@ -277,6 +284,8 @@ def _theory(csv: Tables) -> dict[str, Any]:
     held = first["steps_looked_at"] * (1 - first["share_condition_broken"])
     broken = first[first["share_condition_broken"] > 0]["gamma"].min()
     leaving = largest.set_index("dataset")["share_leaving_cone"].nlargest(2)
+    following = first[first["gamma"] == broken].set_index("dataset")["share_condition_broken"]
+    chosen = csv("table2/cells").query("algorithm == 'moml' and dataset != 'spect'")["chosen"]
     steps, example = csv("theory/proposition1"), csv("theory/counterexample").iloc[-1]
     above = regrets["regret"] > regrets["claimed_bound"] * (1 + 1e-9)
     counts = {name: (steps[f"share_{name}"] * steps["splits"]).sum() for name in ("better", "worse")}
@@ -286,7 +295,9 @@ def _theory(csv: Tables) -> dict[str, Any]:
         "t1_safe": first[first["gamma"] < broken]["gamma"].max(),
         "t1_broken": largest["share_condition_broken"].mean(),
         "t1_leaving": largest["share_leaving_cone"].mean(),
-        "t1_most": " and ".join(f"{_row(str(name))} ({share:.0%})" for name, share in leaving.items()),
+        "t1_most": _shares(leaving),
+        "t1_next": _shares(following[following > 0]),
+        "moml_largest": (chosen.map(json.loads).map(lambda found: found["gamma"]) == 0.1).mean(),
         "t2_cases": len(regrets),
         "t2_above": above.sum(),
         "t2_best": (above & (regrets["comparator"] == "best")).sum(),
@@ -312,13 +323,16 @@ def _cost(csv: Tables) -> dict[str, Any]:
     power = np.log(wide.iloc[-1] / wide.iloc[0]) / np.log(wide.index[-1] / wide.index[0])
     ratio = {name: times[name] / times["opml"] for name in ("moml", "moml_frame")}
     wider = csv("bench/per_triplet").pivot_table(index="features", columns="method", values="ours us")
-    faster = wider["MOML, M only"] < wider["OPML"]
+    times_opml = wider["MOML, M only"] / wider["OPML"]
+    stack = wider["MLOML-r, 3 layers, FP"]
     measured = csv("bench/growth").set_index("propagation")["exponent in features"]["fp"]
     return {
-        **{f"time_{name}": f"{part.min():.2f} to {part.max():.2f}" for name, part in ratio.items()},
+        **{f"time_{name}": _span(part) for name, part in ratio.items()},
         **{f"power_{name}": power[name] for name in ("moml", "moml_frame", "renewed")},
-        "time_widths": f"{faster.sum()} of {len(faster)}",
+        "time_narrow": _span(times_opml.loc[:57]),
+        "time_wide": _span(times_opml.loc[100:]),
         "power_measured": measured,
+        "power_again": np.log(stack[400] / stack[100]) / np.log(4),
     }
 
 
@@ -326,11 +340,17 @@ def _freedom(csv: Tables) -> dict[str, Any]:
     cases, summary = csv("ablation/ablation"), csv("ablation/summary")
     at = (cases["knob"] == "ties") & (cases["dataset"] == "balance") & (cases["algorithm"] == "mloml_r")
     ties = cases[at].set_index("value")["mean"]
-    most: Any = cases.iloc[cases["difference"].abs().argmax()]
+    eigen = cases[cases["value"] == "eigenfactor"]["difference"]
+    moved = cases[~cases["verdict"].isin(["default", "unchanged"])]
+    # The corrected test divides the paired test's t statistic by the root of 1 + splits.
+    t = stats.t.isf(moved["p_corrected"] / 2, moved["splits"] - 1) * np.sqrt(1 + moved["splits"])
     counts = csv("untuned/counts")
     return {
-        "ablation_most": f"{most['difference']:+.3f}, {most['value']} on {_row(most['dataset'])}",
-        "ablation_most_sure": bool(most["p_corrected"] < LEVEL),
+        "ablation_equal": (cases["verdict"] == "unchanged").sum(),
+        "ablation_paired": np.sum(2 * stats.t.sf(t, moved["splits"] - 1) < LEVEL),
+        "eigen_cases": len(eigen),
+        "eigen_higher": (eigen > ROUNDING).sum(),
+        "eigen_most": eigen.max(),
         "ablation": summary.to_dict("records"),
         "ablation_cases": summary["sets"].sum(),
         "ablation_moved": summary[["higher", "lower"]].sum().sum(),
@@ -404,6 +424,14 @@ def _claims(csv: Tables) -> dict[str, Any]:
 
 def _row(name: str) -> str:
     return f"*{name.removesuffix('_paper')}*"
+
+
+def _span(ratios: pd.Series) -> str:
+    return f"{ratios.min():.2f} to {ratios.max():.2f}"
+
+
+def _shares(of: pd.Series) -> str:
+    return " and ".join(f"{_row(str(name))} ({share:.0%})" for name, share in of.items())
 
 
 def _worst(cells: pd.DataFrame) -> str:

@@ -138,13 +138,20 @@ def conclusions() -> dict:
         gap = wide.loc[cell["dataset"], cell["algorithm"]] - wide.loc[cell["dataset"], "mloml_r"]
         least = stats.t.ppf(0.975, 29) * np.sqrt((1 / 30 + 1) * gap.var(ddof=1))
         small = float(cell["error"]) - best[cell["dataset"]] < least
-        rows.append((cell["dataset"], cell["algorithm"], cell["mark"], *both_marks(gap), small))
-    cells = pd.DataFrame(rows, columns=["dataset", "algorithm", "mark", "plain", "corrected", "small"])
+        mine = wide.loc[cell["dataset"], cell["algorithm"]]
+        unlike = differ(mine, float(cell["error"]), float(cell["std"]))
+        rows.append((cell["dataset"], cell["algorithm"], cell["mark"], *both_marks(gap), small, unlike))
+    columns = ["dataset", "algorithm", "mark", "plain", "corrected", "small", "unlike"]
+    cells = pd.DataFrame(rows, columns=columns)
     won = cells[cells["mark"] == "win"]
     sound = cells[~cells["dataset"].isin(["spect_paper", "mlprove_paper"])]
     three = ["lsvt", "spect_paper", "mlprove_paper"]
     kept = won[won["corrected"] == "win"]
     moved = cells[cells["mark"] != cells["corrected"]]
+    around = list(zip(moved["algorithm"], moved["mark"], moved["corrected"], strict=True))
+    around = [name for name, a, b in around if {a, b} == {"win", "loss"}]
+    assert set(around) <= {"lmnn", "mlcc"}  # as the report says
+    lost = won[won["plain"] != "win"]
     return {
         "cases": len(cells),
         "printed_all": wtl(table["mark"]),
@@ -156,9 +163,9 @@ def conclusions() -> dict:
         "same": (cells["mark"] == cells["plain"]).sum(),
         "stay": len(cells) - len(moved),
         "to_tie": (moved["corrected"] == "tie").sum(),
-        "reversed": sum(
-            {a, b} == {"win", "loss"} for a, b in zip(moved["mark"], moved["corrected"], strict=True)
-        ),
+        "reversed": len(around),
+        "won_lost": len(lost),
+        "won_lost_unlike": lost["unlike"].sum(),
         "printed": wtl(cells["mark"]),
         "accident_wins": won["dataset"].isin(three).sum(),
         "accident_cases": cells["dataset"].isin(three).sum(),
@@ -217,7 +224,10 @@ def accidents() -> dict:
         ),
         "sign_draws": len(drawn),
         "signs_low": min(drawn),
-        "signs_none": sum(error >= plain["lsvt"] - 1e-9 for error in drawn),
+        "signs_gain": sum(
+            plain["lsvt"] - error >= theirs["lsvt", "euclidean"] - theirs["lsvt", "mloml_r"] - 1e-9
+            for error in drawn
+        ),
         "lsvt_untrained": errors("untrained").loc["lsvt", "mloml_r_untrained"].mean(),
         "signs_high": max(drawn),
     }
@@ -244,6 +254,7 @@ def curves() -> dict:
     for key, word in (("means", "mean"), ("paired", "paired"), ("corrected", "corrected")):
         found[f"scan_{key}"] = triple(way[word] for _, way in on[0])
     found["scan_split"] = triple(way["corrected"] for _, way in on[1])
+    found["scan_split_mlprove"] = sum(d == "mlprove_paper" and way["corrected"] < 0 for d, way in on[1])
     found["scan_higher_on"] = {d for d, way in on[0] if way["corrected"] > 0}
     stacks = oracle.points("fig8/layer_errors")
     for name, start in (
@@ -295,6 +306,8 @@ def theory() -> dict:
     ways = [sides(part[k + 1] - part[k]) for _, part in wide.groupby(level="dataset") for k in range(1, 5)]
     broken = first.groupby("gamma")["share_condition_broken"].max()
     leaving = largest["share_leaving_cone"].sort_values()[-2:]
+    following = first[first["gamma"] == 0.01].set_index("dataset")["share_condition_broken"]
+    cells = pd.read_csv(REFERENCE / "table2/cells.csv").query("algorithm == 'moml' and dataset != 'spect'")
     phi, T = 8.0, 10**6
     gamma, m, regret = 1 / (phi * T**0.5), 0.0, 0.0
     for _ in range(T):  # M = [[1, m], [m, 1]] under x = (1, 0), x_p = (0, 1), x_q = (0, -1)
@@ -311,6 +324,8 @@ def theory() -> dict:
         "t1_broken": largest["share_condition_broken"].mean(),
         "t1_leaving": largest["share_leaving_cone"].mean(),
         "t1_most": {(name, round(100 * share)) for name, share in leaving.items()},
+        "t1_next": {(name, round(100 * share)) for name, share in following.items() if share},
+        "moml_largest": cells["chosen"].str.contains(r'"gamma": 0\.1}', regex=True).mean(),
         "t2_cases": len(regrets),
         "t2_above": len(above),
         "t2_best": (above["comparator"] == "best").sum(),
@@ -340,9 +355,13 @@ def cost() -> dict:
     growth = pd.read_csv(REFERENCE / "bench/growth.csv").set_index("propagation")
     times = pd.read_csv(REFERENCE / "bench/per_triplet.csv").set_index(["features", "method"])["ours us"]
     widths = times.index.get_level_values(0).unique()
-    faster = sum(times[d, "MOML, M only"] < times[d, "OPML"] for d in widths)
+    ratios = {d: times[d, "MOML, M only"] / times[d, "OPML"] for d in widths}
+    stack = "MLOML-r, 3 layers, FP"
     found: dict = {"power_measured": growth.loc["fp", "exponent in features"]}
-    found["time_widths"] = f"{faster} of {len(widths)}"
+    found["power_again"] = np.log(times[400, stack] / times[100, stack]) / np.log(4)
+    for name, part in (("narrow", (4, 21, 57)), ("wide", (100, 200, 400))):
+        some = [ratios[d] for d in part]
+        found[f"time_{name}"] = f"{min(some):.2f} to {max(some):.2f}"
     found |= {f"power_{name}": np.log(n[400] / n[100]) / np.log(4) for name, n in tables.items()}
     for name in ("moml", "moml_frame"):
         ratios = sorted(median[:, name] / median[:, "opml"])
@@ -361,7 +380,7 @@ def freedom() -> dict:
         ties = next((end for end in ("alphabetical", "nearest") if name.endswith(f"_{end}")), "smallest")
         return wide[ties][name.removesuffix(f"_{ties}")]
 
-    rows, totals, most = [], [0, 0], (0.0, "", "", 1.0)
+    rows, totals, eigen = [], [0, 0, 0, 0], []
     for knob in knobs:
         for value, methods in knob["values"].items():
             for method, name in methods.items():
@@ -370,13 +389,14 @@ def freedom() -> dict:
                 gaps = column(name) - column(knob["values"][knob["default"]][method])
                 parts = dict(list(gaps.groupby(level="dataset")))
                 same = [(part.abs() < 1e-12).all() for part in parts.values()]
-                marks = [both_marks(-part)[1] for part in parts.values()]
+                plain, marks = zip(*(both_marks(-part) for part in parts.values()), strict=True)
                 largest = max((part.mean() for part in parts.values()), key=abs)
-                on = next(dataset for dataset, part in parts.items() if part.mean() == largest)
-                most = max(most, (largest, value, on, oracle.p_corrected(parts[on])), key=lambda x: abs(x[0]))
+                eigen += [part.mean() for part in parts.values()] if value == "eigenfactor" else []
                 rows.append([sum(same), marks.count("win"), marks.count("loss"), round(largest, 3)])
                 totals[0] += len(parts)
                 totals[1] += marks.count("win") + marks.count("loss")
+                totals[2] += sum(same)
+                totals[3] += plain.count("win") + plain.count("loss")
     balance = [
         wide[ties]["mloml_r"].loc["balance"].mean() for ties in ("smallest", "alphabetical", "nearest")
     ]
@@ -385,8 +405,11 @@ def freedom() -> dict:
         "ablation_cases": totals[0],
         "ablation_moved": totals[1],
         "ties": balance,
-        "ablation_most": f"{most[0]:+.3f}, {most[1]} on *{most[2].removesuffix('_paper')}*",
-        "ablation_most_sure": most[3] < 0.05,
+        "ablation_equal": totals[2],
+        "ablation_paired": totals[3],
+        "eigen_cases": len(eigen),
+        "eigen_higher": sum(change > 1e-9 for change in eigen),
+        "eigen_most": max(eigen),
     } | untuned()
 
 
@@ -497,8 +520,9 @@ def found() -> dict:
     numbers["gain_not"] = entries(listed)
     rows = re.findall(r"\*(\w+)\*", numbers["scan_higher_on"])
     numbers["scan_higher_on"] = {oracle.VARIANTS.get(row, row) for row in rows}
-    most = re.findall(r"\*(\w+)\* \((\d+)%\)", numbers["t1_most"])
-    numbers["t1_most"] = {(oracle.VARIANTS.get(row, row), int(share)) for row, share in most}
+    for name in ("t1_most", "t1_next"):
+        most = re.findall(r"\*(\w+)\* \((\d+)%\)", numbers[name])
+        numbers[name] = {(oracle.VARIANTS.get(row, row), int(share)) for row, share in most}
     to = re.findall(r"(\d+) against ([\w-]+)", numbers["rivals_larger_to"])
     numbers["rivals_larger_to"] = {(NAMES[title], int(count)) for count, title in to}
     numbers["claims"] = [row[1:] for row in numbers["claims"]]

@@ -102,22 +102,23 @@ def recompute(
     Returns
     -------
     int
-        The exit code: 1 when a cell came out differently under the same code and versions, else 0.
+        The exit code: 1 when a cell came out differently under the same code and versions, or no folder
+        had any cells to look at, else 0.
     """
-    wrong = 0
+    wrong = looked_at = 0
     for folder in folders:
         try:
             found = compare(folder, store, count, seed, configs)
         except MlomlError as error:
             print(f"skipped: {error}")
             continue
-        verdicts = Counter(verdict for verdict, _ in found)
+        verdicts, looked_at = Counter(verdict for verdict, _ in found), looked_at + 1
         wrong += verdicts["different"]
         print(f"{folder}: {'; '.join(f'{n} {verdict}' for verdict, n in verdicts.items()) or 'no cells'}")
         for (verdict, words), times in Counter(found).items():
             if not verdict.startswith("equal"):
                 print(f"  {verdict}{f' {times}' if verdict == 'skipped' else ''}: {words}")
-    return int(wrong > 0)
+    return int(wrong > 0 or not looked_at)
 
 
 def compare(
