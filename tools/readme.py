@@ -39,7 +39,8 @@ STREAMS = {
 }  # fmt: skip
 METHODS = {
     "MLOML-r, three layers, FP, a factor kept in every step": "MLOML-r, 3 layers, FP",
-    "MOML, metric only": "MOML, M only",
+    "one layer, as in `MOML()`": "MLOML-r, 1 layers, FP",
+    '`MOML(cone="free")`: the printed step alone': "MOML, M only",
 }
 
 
@@ -120,9 +121,9 @@ def helps(reference: Path) -> str:
 
 
 def activations(reference: Path) -> str:
-    """Return the mean ranks of the three activations and of one layer, and what a difference must be."""
+    """Return the mean ranks of three activations and of MOML as printed, and what a difference must be."""
     table, _, title = _table2(reference)
-    names = {"mloml_r": "relu", "mloml_s": "sigmoid", "mloml_t": "tanh", "moml": "one layer"}
+    names = {"mloml_r": "relu", "mloml_s": "sigmoid", "mloml_t": "tanh", "moml": "no layers"}
     head = [*(f"{word} ({title[name]})" for name, word in names.items()), "critical difference (Nemenyi)"]
     ranked = [*(table["mean_rank"][name] for name in names), table["critical_difference"].iloc[0]]
     return table_lines(head, [[f"{rank:.1f}" for rank in ranked]])
@@ -174,7 +175,8 @@ def cone(reference: Path) -> str:
     shares = first.set_index("dataset")["share_leaving_cone"].sort_values(ascending=False)
     lines = [[escape(str(name)), f"{100 * share:.0f} %"] for name, share in shares.items()]
     return table_lines(
-        ["data set", f"active steps that would leave the cone, γ = {first['gamma'].iloc[0]:g}"], lines
+        ["data set", f"active steps of layer 1 that would leave the cone, γ = {first['gamma'].iloc[0]:g}"],
+        lines,
     )
 
 
