@@ -151,7 +151,7 @@ def _add_counts(records: list[dict[str, Any]], folder: Path, window: int | None)
     )
     if file is None or window is None:
         return
-    counts = pd.read_csv(file, float_precision="round_trip")
+    counts = pd.read_csv(file)
     found = {(c["dataset"], c["algorithm"]): c for c in counts[counts["window"] == window].to_dict("records")}
     for record in records:
         counted = found[record["dataset"], record["algorithm"]]
