@@ -1,6 +1,7 @@
 """Streams: published numbers, from the published cells once more."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -148,3 +149,16 @@ def test_levels_around_a_change():
         assert list(table.loc[place, ["before", "after", "later"]]) == pytest.approx(list(mine), abs=1e-9)
         shown = list(table.loc[place, ["gain_before", "gain_after", "gain_later"]])
         assert shown == pytest.approx(list(mine - plain), abs=1e-9) and len(levels) == 3
+
+
+def test_gains_with_and_without_the_stream_that_gains_most():
+    table = csv("drift/around").query("algorithm != 'euclidean'").astype({"gain_before": float})
+    by_stream = table.groupby("stream")["gain_before"].mean().sort_values()
+    text = oracle.headline("drift")
+    assert by_stream.index[-1] in text and f"{by_stream.iloc[-1]:.3f}" in text
+    for part in (table, table[table["stream"] != by_stream.index[-1]]):
+        for name in ("gain_before", "gain_after"):
+            means = part.astype({name: float}).groupby(["window", "algorithm"])[name].mean()
+            assert f"{means.min():.3f} to {means.max():.3f}" in re.sub(r"\s+", " ", text).replace(
+                " accuracy", ""
+            )

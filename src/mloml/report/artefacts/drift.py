@@ -91,12 +91,17 @@ def around_frame(along: pd.DataFrame) -> pd.DataFrame:
 
 
 def gains_found(table: pd.DataFrame) -> dict[str, object]:
-    """Return the range of mean gains over streams, before and after a change, and the best stream."""
+    """Return the range of mean gains over streams, before and after a change, and without the best stream."""
     others = table[table["algorithm"] != PLAIN]
-    means = others.groupby(["window", "algorithm"])[["gain_before", "gain_after"]].mean()
     by_stream = others.groupby("stream")["gain_before"].mean()
-    found = {name: (means[f"gain_{name}"].min(), means[f"gain_{name}"].max()) for name in LEVELS[:2]}
-    return {**found, "most": by_stream.idxmax(), "there": by_stream.max()}
+    most, found = by_stream.idxmax(), dict[str, object]()
+    for among, part in (("", others), ("rest_", others[others["stream"] != most])):
+        means = part.groupby(["window", "algorithm"])[["gain_before", "gain_after"]].mean()
+        found |= {
+            f"{among}{name}": (means[f"gain_{name}"].min(), means[f"gain_{name}"].max())
+            for name in LEVELS[:2]
+        }
+    return {**found, "most": most, "there": by_stream.max()}
 
 
 RECIPE = Recipe(
