@@ -89,4 +89,4 @@ lock: $(BIN)/python ## Renew constraints.txt (needs uv)
 
 clean: ## Remove the environment and what runs wrote into results/
 	@rm -rf $(VENV) build dist docs/_build docs/gallery docs/api/generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find results -mindepth 1 -maxdepth 1 ! -name reference ! -name provisional ! -name README.md -exec rm -rf {} +
+	@find results -mindepth 1 -maxdepth 1 ! -name reference ! -name README.md -exec rm -rf {} +

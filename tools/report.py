@@ -63,13 +63,7 @@ class Tables:
 
     def __call__(self, name: str) -> pd.DataFrame:
         """Return a table such as ``table2/tests``."""
-        artefact, _, table = name.partition("/")
-        return pd.read_csv(self.folder(artefact) / f"{table}.csv")
-
-    def folder(self, artefact: str) -> Path:
-        """Return the published folder of an artefact: provisional until the next run of the reference."""
-        folder = self.reference / artefact
-        return folder if folder.is_dir() else self.reference.parent / "provisional" / artefact
+        return pd.read_csv(self.reference / f"{name}.csv")
 
 
 def numbers(reference: Path = REFERENCE) -> dict[str, Any]:
@@ -398,7 +392,6 @@ def _streams(csv: Tables) -> dict[str, Any]:
     learned = tests[tests["test"] == "untrained"]
     return {
         "streams": learners["streams"].max(),
-        "streams_at": csv.folder("streams").relative_to(ROOT).as_posix(),
         "stream_learners": len(learners),
         "stream_helps": (learners["verdict"] == "helps").sum(),
         "stream_harms": (learners["verdict"] == "harms").sum(),

@@ -1,5 +1,7 @@
 """Figures, theory, the untrained control and other data: published numbers, from the cells once more."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -274,3 +276,45 @@ def test_draws_of_waveform_and_signs_of_axes():
         folder = "fixed" if run == "fixed" else f"signs_{run}"
         cells = pd.read_csv(REFERENCE / "signs" / folder / "cells.csv")
         assert mean == pytest.approx(cells["error"][cells["algorithm"] == name].mean(), abs=1e-9)
+
+
+PAPER_SETS = (
+    "lsvt",
+    "iris",
+    "wine",
+    "spect",
+    "ionosphere",
+    "balance",
+    "breast",
+    "pima",
+    "diabetic",
+    "waveform",
+)
+
+
+def means(algorithms):
+    """Mean errors over the data sets that the paper never saw, each a mean over its splits."""
+    cells = pd.read_csv(REFERENCE / "depth" / "standardised/cells.csv")
+    assert (cells["status"] == "ok").all() and cells.groupby(["dataset", "algorithm"]).size().eq(10).all()
+    new = cells[~cells["dataset"].isin(PAPER_SETS)]
+    table = new.pivot_table(index="dataset", columns="algorithm", values="error")
+    assert len(table) == 22
+    return table[list(algorithms)].mean()
+
+
+def test_the_guide_has_the_mean_errors_of_the_study():
+    guide = (oracle.ROOT / "docs/guide/learning.md").read_text(encoding="utf-8")
+    errors = (
+        pd.read_csv(REFERENCE / "depth" / "errors_standardised.csv")
+        .set_index("dataset")
+        .drop(index=list(PAPER_SETS))
+    )
+    for letter, name in (("r", "relu"), ("s", "sigmoid"), ("t", "tanh")):
+        quoted = re.search(rf"^\| {name} \|(.*)\|$", guide, re.M)[1].split("|")
+        columns = [f"MLOML-{letter} {depth}" for depth in (1, 3, 5, "auto")]
+        printed = [
+            float(errors[column].astype(str).str.extract(r"(\.\d+)")[0].astype(float).mean())
+            for column in columns
+        ]
+        assert [float(word) for word in quoted] == pytest.approx(printed, abs=0.0011)
+        assert printed[-1] == pytest.approx(means([f"mloml_{letter}_auto"]).item(), abs=0.0006)

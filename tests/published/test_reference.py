@@ -11,7 +11,7 @@ import pytest
 reference = pytest.importorskip("tools.reference", reason="the tools are not part of an installed wheel")
 ROOT = Path(__file__).parents[2]
 # Published by the next run of the whole reference, or before it.
-LATER = {"depth", "mlprove"}
+LATER = {"mlprove"}
 
 
 @pytest.mark.parametrize("name", reference.DATASETS)

@@ -21,12 +21,6 @@ TITLES = dict(
     .values
 )
 NAMES = {title: name for name, title in TITLES.items()}
-PUBLISHED = [REFERENCE, REFERENCE.parent / "provisional"]
-
-
-def beside(name: str) -> pd.DataFrame:
-    """Return a table of the reference, or a provisional one."""
-    return next(pd.read_csv(at / f"{name}.csv") for at in PUBLISHED if (at / f"{name}.csv").is_file())
 
 
 def differ(mine: pd.Series, mean: float, std: float) -> bool:
@@ -439,7 +433,8 @@ def untuned() -> dict:
 
 def elsewhere() -> dict:
     """Count verdicts; the tests behind them are recomputed in test_others and test_streams."""
-    pairs, depth, streams = beside("beyond/over_sets"), beside("depth/over_sets"), beside("streams/tests")
+    found = ("beyond/over_sets", "depth/over_sets", "streams/tests")
+    pairs, depth, streams = (pd.read_csv(REFERENCE / f"{name}.csv") for name in found)
     rivals = pairs[pairs["test"].isin(["layers", "rivals"])].fillna({"verdict": ""})
     larger = rivals[rivals["verdict"] == "larger"]
     online = ["rdml", "lego", "oasis", "opml", "slmoml", *OWN]
@@ -456,7 +451,6 @@ def elsewhere() -> dict:
     metric = streams[streams["test"] == "plain"]
     others = streams[streams["test"] == "others"]
     first = metric.sort_values("p").iloc[0]
-    folder = next(at for at in PUBLISHED if (at / "streams").is_dir()) / "streams"
     return found | {
         "new_sets": pairs["sets"].max(),
         "rivals_pairs": len(rivals),
@@ -486,7 +480,6 @@ def elsewhere() -> dict:
         "stream_ahead": list(others["verdict"]).count("ahead"),
         "stream_ahead_tree": len(others.query("verdict == 'ahead' and reference == 'hoeffding_tree'")),
         "stream_behind": list(others["verdict"]).count("behind"),
-        "streams_at": folder.relative_to(oracle.ROOT).as_posix(),
     }
 
 

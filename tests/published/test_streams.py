@@ -9,8 +9,6 @@ import pytest
 from scipy import stats
 from tests.published import oracle
 
-ROOT = oracle.ROOT
-PUBLISHED = oracle.REFERENCE if (oracle.REFERENCE / "streams").is_dir() else ROOT / "results/provisional"
 pytestmark = oracle.needs_reference
 REAL = ["Electricity", "NOAA weather", "Covertype", "Flights", "Seattle weather"]
 LEARNERS = ["moml", "opml", "lego", "rdml", "oasis", "slmoml", "mloml_t", "mloml_r"]
@@ -18,13 +16,13 @@ LEARNERS = ["moml", "opml", "lego", "rdml", "oasis", "slmoml", "mloml_t", "mloml
 
 def csv(name: str) -> pd.DataFrame:
     """Return a published table; an empty field is an empty text."""
-    return pd.read_csv(PUBLISHED / f"{name}.csv", keep_default_na=False)
+    return pd.read_csv(oracle.REFERENCE / f"{name}.csv", keep_default_na=False)
 
 
 @pytest.fixture(scope="module")
 def accuracy() -> pd.Series:
     """Accuracy by dataset and algorithm."""
-    cells = pd.read_csv(PUBLISHED / "streams" / "cells.csv")
+    cells = pd.read_csv(oracle.REFERENCE / "streams" / "cells.csv")
     assert (cells["status"] == "ok").all()
     return 1 - cells.set_index(["dataset", "algorithm"])["error"]
 
@@ -78,7 +76,7 @@ def test_printed_tables(measure, means):
 
 
 def _titles() -> pd.DataFrame:
-    manifest = json.loads((PUBLISHED / "streams" / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((oracle.REFERENCE / "streams" / "manifest.json").read_text(encoding="utf-8"))
     rows = {
         one["generator"] or one["name"]: {"title": one["title"]} for one in manifest["config"]["datasets"]
     }
