@@ -363,6 +363,7 @@ def _beyond(csv: Tables) -> dict[str, Any]:
     chosen = depth[depth["test"] == "depth"]
     new, unseen = (chosen[chosen["group"] == name] for name in ("new", "untouched"))
     helps = new[new["verdict"] == "smaller"]
+    batch = depth[(depth["test"] == "batch") & (depth["group"] == "new")]["verdict"]
     return {
         "new_sets": pairs["sets"].max(),
         "rivals_pairs": len(rivals),
@@ -379,6 +380,9 @@ def _beyond(csv: Tables) -> dict[str, Any]:
         "depth_harms": (new["verdict"] == "larger").sum(),
         "depth_euclidean": (helps["reference"] == "euclidean").sum(),
         "depth_one": int(helps["reference"].str.endswith("_1").sum()),
+        "batch_cases": len(batch),
+        "batch_helps": (batch == "smaller").sum(),
+        "batch_harms": (batch == "larger").sum(),
         "unseen_sets": unseen["sets"].max(),
         "unseen_helps": (unseen["verdict"] == "smaller").sum(),
     }

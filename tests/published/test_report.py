@@ -448,6 +448,9 @@ def elsewhere() -> dict:
     chosen = depth[depth["test"] == "depth"].fillna({"verdict": ""})
     new, rest = chosen[chosen["group"] == "new"], chosen[chosen["group"] == "untouched"]
     against = [row["reference"] for _, row in new.iterrows() if row["verdict"] == "smaller"]
+    known = ("euclidean", "mloml_r_3", "mloml_r_5")
+    assert set(against) <= {*known, "mloml_r_1", "mloml_s_1", "mloml_t_1"}  # the others: deep ReLU stacks
+    batch = depth[(depth["test"] == "batch") & (depth["group"] == "new")].fillna({"verdict": ""})
     metric = streams[streams["test"] == "plain"]
     others = streams[streams["test"] == "others"]
     first = metric.sort_values("p").iloc[0]
@@ -464,6 +467,9 @@ def elsewhere() -> dict:
         "depth_harms": list(new["verdict"]).count("larger"),
         "depth_euclidean": against.count("euclidean"),
         "depth_one": sum(name in ("mloml_r_1", "mloml_s_1", "mloml_t_1") for name in against),
+        "batch_cases": len(batch),
+        "batch_helps": list(batch["verdict"]).count("smaller"),
+        "batch_harms": list(batch["verdict"]).count("larger"),
         "unseen_sets": rest["sets"].max(),
         "unseen_helps": list(rest["verdict"]).count("smaller"),
         "streams": 11,

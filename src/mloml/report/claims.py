@@ -484,7 +484,7 @@ def learned(gains: pd.DataFrame) -> Judged:
     none = UNTESTED if cases.empty else NO
     return {"valid": by_share(both, better) if better else none}, {
         "cases": len(cases), "better": better, "both": both,
-        "as_well": f", and the untrained stack as well in {both}" if better else "",
+        "as_well": f"; in {both} of these it also beats the untrained stack" if better else "",
         "untrained": count(untrained), "learning": count(learning),
     }  # fmt: skip
 
