@@ -28,12 +28,17 @@ from mloml.experiments.study import StudyResult
 from mloml.report.artefacts.depth import FIXED
 from mloml.report.artefacts.table2 import closeness, selections_grid
 from mloml.report.labels import labels_of
-from mloml.report.publish import context_of, publish
-from mloml.report.recipe import Recipe, find_recipe, recipes
+from mloml.report.publish import DOCUMENT, context_of, publish
+from mloml.report.recipe import Recipe, find_recipe
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
-NAMES = [n for n, recipe in recipes().items() if recipe.work != "reading" and (REFERENCE / n).is_dir()]
+WHAT = {
+    file.parent.name: json.loads(file.read_text(encoding="utf-8"))["name"]
+    for file in sorted(REFERENCE.glob(f"*/{DOCUMENT}"))
+}
+"""The artefact of each published folder: one may be there twice, with other data sets."""
+NAMES = [folder for folder, name in WHAT.items() if find_recipe(name).work != "reading"]
 
 KEPT = {
     "table2": ("selections.csv",),  # needs validation errors, which are not published
@@ -71,8 +76,9 @@ MEASURED: dict[str, Callable[[Path], Any]] = {
 
 
 def redraw(name: str, reference: Path, target: Path) -> None:
-    """Write an artefact's files into a folder, from what is published in the reference."""
-    recipe, folder = find_recipe(name), reference / name
+    """Write the files of a published folder into another one, from what is in the reference."""
+    folder, name = reference / name, WHAT[name]
+    recipe = find_recipe(name)
     results = list(_results(recipe, folder))
     measured = [MEASURED[name](folder)] if name in MEASURED else []
     artefact = recipe.build(*results, *measured)

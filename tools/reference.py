@@ -50,8 +50,6 @@ DATASETS = {
 """The data sets of each published folder, in the order of the runs; none named: those of the experiment."""
 ARTEFACTS = {"mlprove": "table2"}
 """The artefact of a folder that is not named after it: Table II with the documented labels comes last."""
-ALGORITHMS = {"mlprove": "euclidean,kissme,rdml,lego,oasis,opml,slmoml,moml,mloml_t,mloml_s,mloml_r"}
-"""The algorithms of a folder without all of its artefact: LMNN, LMDML and ML-CC take too long."""
 OWN_DATA = ("beyond", "streams", "drift")
 """Their data come with the package: they are run without ``MLOML_DATA``."""
 
@@ -63,9 +61,8 @@ def command(name: str) -> list[str]:
     ['reproduce', 'fig6', 'datasets=[balance,ionosphere,iris,mlprove_paper]']
     """
     program = str(Path(sys.executable).parent / "mloml")
-    some = {"datasets": DATASETS[name], "algorithms": ALGORITHMS.get(name, "")}
-    chosen = [f"{key}=[{names}]" for key, names in some.items() if names]
-    return [program, "reproduce", ARTEFACTS.get(name, name), *chosen]
+    sets = DATASETS[name]
+    return [program, "reproduce", ARTEFACTS.get(name, name), *([f"datasets=[{sets}]"] if sets else [])]
 
 
 def source_of(name: str) -> Path:

@@ -197,6 +197,7 @@ def _accidents(csv: Tables) -> dict[str, Any]:
     columns = tried["spect"].sort_values()
     ours = cells.groupby(["dataset", "algorithm"])["error"].mean()
     drawn = signs[(signs["algorithm"] == "mloml_r_untrained") & (signs["signs"] != "fixed")]["mean"]
+    true = csv("mlprove/cells").groupby("algorithm")["error"].mean()
     plain = ours["lsvt", "euclidean"]
     printed_gain = printed["lsvt", "euclidean"] - printed["lsvt", "mloml_r"]
     return {
@@ -204,6 +205,9 @@ def _accidents(csv: Tables) -> dict[str, Any]:
         "spect_best": columns.iloc[-1],
         "spect_next": columns.iloc[-2],
         "mlprove_true": tried["mlprove", "true"],
+        "mlprove_true_plain": true["euclidean"],
+        "mlprove_true_moml": true["moml"],
+        "mlprove_true_mloml": true["mloml_r"],
         "spect_true": ours["spect", "euclidean"],
         "spect_true_mloml": ours["spect", "mloml_r"],
         "spect_last": ours["spect_paper", "euclidean"],

@@ -21,7 +21,7 @@ def test_pages_and_tables_are_those_that_the_code_makes_of_the_cells(name, tmp_p
     monkeypatch.setattr(publish, "METADATA", {})  # pictures depend on fonts
     redraw.redraw(name, REFERENCE, tmp_path)
     made = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    assert {f"{name}.md", "artefact.json"} <= set(made)
+    assert {f"{redraw.WHAT[name]}.md", "artefact.json"} <= set(made)
     for file, text in made.items():
         assert (REFERENCE / name / file).read_text(encoding="utf-8") == text, f"python tools/redraw.py {name}"
 
