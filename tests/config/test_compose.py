@@ -117,8 +117,9 @@ def test_every_dataset_of_the_tree_composes():
 
 
 @pytest.mark.parametrize("name", choices("experiment"))
-def test_every_experiment_composes(name):
-    assert compose_study(name).name == name
+def test_every_experiment_composes_and_is_no_trial(name):
+    found = compose_study(name)
+    assert found.name == name and not found.protocol.is_trial
 
 
 def test_a_variant_changes_only_what_it_names_and_a_grid_key_by_key():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mloml.config.compose import choices, compose_study
+from mloml.config.compose import compose_study
 from mloml.experiments.manifest import Source
 from mloml.experiments.selection import candidates
 from mloml.experiments.store import COLUMNS
@@ -128,5 +128,3 @@ def test_a_run_is_a_trial_by_its_protocol_or_by_its_splits(tmp_path):
         context = writing.context_of(table2, [replace(result, study=study)])
         assert bool(context["trial"]) == study.protocol.is_trial == trial
     assert compose_study("table2", ["protocol=lite", "protocol.splits=99"]).protocol.is_trial
-    for name in choices("experiment"):
-        assert not compose_study(name).protocol.is_trial
