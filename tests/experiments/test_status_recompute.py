@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -32,15 +33,16 @@ def made():
 class Artefact:
     """A finished artefact whose cells and files can be tampered with."""
 
-    def __init__(self, results, made):
+    def __init__(self, results, made, config=None, settings=SETTINGS):
+        config = config or catalogue()["iris"]
         data, self.cells = made
         self.results, self.folder = results, results / "small"
         self.store = Store(results / "store")
         for cell, record in self.cells.values():
             self.store.put(cell, record)
-        study = Study("small", [catalogue()["iris"]], [EUCLIDEAN], ProtocolConfig(splits=5), data=SETTINGS)
+        study = Study("small", [config], [EUCLIDEAN], ProtocolConfig(splits=5), data=settings)
         self.folder.mkdir(parents=True)
-        self.write = lambda: self._write(study, {"iris": Source(data.checksum, "bundled")})
+        self.write = lambda: self._write(study, {config.name: Source(data.checksum, settings.source)})
         self.write()
 
     def _write(self, study, sources):
@@ -173,3 +175,14 @@ def test_the_manifest_lists_the_versions_of_its_cells_and_status_names_other_one
     output = capsys.readouterr().out
     assert "small: matches the store" in output
     assert f"1 of 5 cells were made by other versions: numpy 1.0 (here {here['numpy']})" in output
+
+
+def test_a_draw_that_only_the_manifest_describes_is_made_from_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(status, "in_processes", lambda function, jobs, at_once: map(function, jobs))
+    settings = DataSettings(source="generated", offline=True)
+    config = replace(catalogue()["waveform"], name="waveform_1", draw=1, sources=["generated"])
+    data = load(config, settings)
+    cell = Cell(config.name, data.checksum, EUCLIDEAN, ProtocolConfig(splits=5), 0, features=21)
+    made = data, {0: (cell, run_cell(cell, data))}
+    assert Artefact(tmp_path / "results", made, config, settings).recompute(1) == 0
+    assert counts(capsys.readouterr().out) == {"equal": 1}

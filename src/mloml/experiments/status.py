@@ -16,7 +16,8 @@ from typing import Any
 import pandas as pd
 
 from mloml import learners
-from mloml.config.schema import Algorithm, DataSettings, PcaConfig, ProtocolConfig, Study
+from mloml.config.compose import typed
+from mloml.config.schema import Algorithm, DatasetConfig, DataSettings, PcaConfig, ProtocolConfig, Study
 from mloml.datasets import catalogue
 from mloml.errors import MlomlError
 from mloml.experiments.backends import in_processes
@@ -165,10 +166,11 @@ def _plan(manifest: dict[str, Any], configs: Sequence[str]) -> Plan:
     """Return the study of then, as far as its data and its learners are of this package."""
     config, known = manifest["config"], catalogue(configs)
     try:
+        then = {one["name"]: typed(DatasetConfig, one, "datasets") for one in config["datasets"]}
         protocol = config["protocol"]
         study = Study(
             manifest["study"],
-            [known[name] for name in manifest["datasets"] if name in known],
+            [known.get(name, then[name]) for name in manifest["datasets"]],
             # A class of somebody's own is imported because they ask for it, never because a result names it.
             [Algorithm(**one) for one in config["algorithms"] if one["learner"] in learners.__all__],
             ProtocolConfig(**protocol | {"pca": PcaConfig(**protocol.get("pca", {}))}),
