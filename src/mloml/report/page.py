@@ -114,7 +114,8 @@ def _fill(section: Section, folder: Path) -> None:
         section.problems.append(f"{section.name}/{DOCUMENT} is of another version; run its command again.")
     elif document:
         beside = "" if section.name == document["name"] else f" ({section.name})"
-        section.artefact, section.title = document["name"], document["title"] + beside
+        short, *rest = document["title"].split(":", 1)  # the head of a card and of an entry of the list
+        section.artefact, section.title = document["name"], ":".join([short + beside, *rest])
         section.about, section.command = document["about"], document["command"]
         for name in ("card", "titles", "bars"):  # earlier revisions did not write all of them
             if isinstance(document.get(name), type(getattr(section, name))):
