@@ -140,12 +140,14 @@ def test_an_edit_in_another_file_is_noticed_and_found_wrong(tmp_path):
         tmp_path / "mloml" / "learners" / "linalg.py",
         (tmp_path / "cache", "slmoml", str(tmp_path)),
     )
-    finish(*start(compute, *where))  # leaves its machine code
+    usual, _ = finish(*start(compute, *where))
     whole = shared.read_text()
     shared.write_text(whole.replace("r += A[i, j] * D[t, 0, j]", "r += A[j, i] * D[t, 0, j] + 1e-4", 1))
     assert shared.read_text() != whole
     found, _ = finish(*start(compute, *where))
     assert "computes something else than its formulas" in found
+    shared.write_text(whole)
+    assert finish(*start(compute, *where)) == (usual, "")
 
 
 @pytest.mark.slow
